@@ -893,16 +893,26 @@ MPI_BOTH_(int, MPI_Graphdims_get, (MPI_Comm comm, int *nnodes, int *nedges))
 MPI_BOTH_(int, MPI_Topo_test, (MPI_Comm comm, int *status))
 
 /* ---- Neighborhood collectives ---- */
-MPI_FORMS_(MPI_Neighbor_allgather, MPI_Neighbor_allgather_c, MPI_Ineighbor_allgather, MPI_Ineighbor_allgather_c,
-    MPI_Neighbor_allgather_init, MPI_Neighbor_allgather_init_c, MPI_ONE_ONE_, MPI_Comm comm)
-MPI_FORMS_(MPI_Neighbor_allgatherv, MPI_Neighbor_allgatherv_c, MPI_Ineighbor_allgatherv, MPI_Ineighbor_allgatherv_c,
-    MPI_Neighbor_allgatherv_init, MPI_Neighbor_allgatherv_init_c, MPI_ONE_MANY_, MPI_Comm comm)
-MPI_FORMS_(MPI_Neighbor_alltoall, MPI_Neighbor_alltoall_c, MPI_Ineighbor_alltoall, MPI_Ineighbor_alltoall_c,
-    MPI_Neighbor_alltoall_init, MPI_Neighbor_alltoall_init_c, MPI_ONE_ONE_, MPI_Comm comm)
-MPI_FORMS_(MPI_Neighbor_alltoallv, MPI_Neighbor_alltoallv_c, MPI_Ineighbor_alltoallv, MPI_Ineighbor_alltoallv_c,
-    MPI_Neighbor_alltoallv_init, MPI_Neighbor_alltoallv_init_c, MPI_MANY_MANY_, MPI_Comm comm)
-MPI_FORMS_(MPI_Neighbor_alltoallw, MPI_Neighbor_alltoallw_c, MPI_Ineighbor_alltoallw, MPI_Ineighbor_alltoallw_c,
-    MPI_Neighbor_alltoallw_init, MPI_Neighbor_alltoallw_init_c, MPI_TYPED_FAR_, MPI_Comm comm)
+#define MPI_NEIGHBOR_ALLGATHER_ROW_                                                                                    \
+    MPI_Neighbor_allgather, MPI_Neighbor_allgather_c, MPI_Ineighbor_allgather, MPI_Ineighbor_allgather_c,              \
+    MPI_Neighbor_allgather_init, MPI_Neighbor_allgather_init_c
+MPI_FORMS_(MPI_NEIGHBOR_ALLGATHER_ROW_, MPI_ONE_ONE_, MPI_Comm comm)
+#define MPI_NEIGHBOR_ALLGATHERV_ROW_                                                                                   \
+    MPI_Neighbor_allgatherv, MPI_Neighbor_allgatherv_c, MPI_Ineighbor_allgatherv, MPI_Ineighbor_allgatherv_c,          \
+    MPI_Neighbor_allgatherv_init, MPI_Neighbor_allgatherv_init_c
+MPI_FORMS_(MPI_NEIGHBOR_ALLGATHERV_ROW_, MPI_ONE_MANY_, MPI_Comm comm)
+#define MPI_NEIGHBOR_ALLTOALL_ROW_                                                                                     \
+    MPI_Neighbor_alltoall, MPI_Neighbor_alltoall_c, MPI_Ineighbor_alltoall, MPI_Ineighbor_alltoall_c,                  \
+    MPI_Neighbor_alltoall_init, MPI_Neighbor_alltoall_init_c
+MPI_FORMS_(MPI_NEIGHBOR_ALLTOALL_ROW_, MPI_ONE_ONE_, MPI_Comm comm)
+#define MPI_NEIGHBOR_ALLTOALLV_ROW_                                                                                    \
+    MPI_Neighbor_alltoallv, MPI_Neighbor_alltoallv_c, MPI_Ineighbor_alltoallv, MPI_Ineighbor_alltoallv_c,              \
+    MPI_Neighbor_alltoallv_init, MPI_Neighbor_alltoallv_init_c
+MPI_FORMS_(MPI_NEIGHBOR_ALLTOALLV_ROW_, MPI_MANY_MANY_, MPI_Comm comm)
+#define MPI_NEIGHBOR_ALLTOALLW_ROW_                                                                                    \
+    MPI_Neighbor_alltoallw, MPI_Neighbor_alltoallw_c, MPI_Ineighbor_alltoallw, MPI_Ineighbor_alltoallw_c,              \
+    MPI_Neighbor_alltoallw_init, MPI_Neighbor_alltoallw_init_c
+MPI_FORMS_(MPI_NEIGHBOR_ALLTOALLW_ROW_, MPI_TYPED_FAR_, MPI_Comm comm)
 
 /* ---- Error handling ---- */
 MPI_BOTH_(int, MPI_Add_error_class, (int *errorclass))

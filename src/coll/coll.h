@@ -55,11 +55,22 @@ struct coll_side {
 #define COLL_ROOT_HERE (-4)
 #define COLL_ROOT_BESIDE (-3)
 
+/* Of a neighborhood: allgather and alltoall, and their v and w forms, along edges. An edge is the block of its side
+ * that comes from a rank, or goes to it; of several between the same two ranks the k-th out meets the k-th in. */
+struct coll_edge {
+    int rank, block;
+};
+struct coll_edges {
+    int ins, outs;
+    struct coll_edge *in, *out;
+};
+
 struct coll_call {
     enum coll_kind kind;
     struct coll_group *group;
     int root;
     bool between;
+    const struct coll_edges *edges; /* NULL: with all members */
     /* bcast uses `receive` on every rank; reductions count elements of receive.layout */
     struct coll_side send, receive;
     struct type_reduction reduction;

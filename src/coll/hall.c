@@ -116,8 +116,8 @@ static bool reduces(const struct coll_call *call)
 static bool suits(const struct coll_call *call)
 {
     const struct coll_group *group = call->group;
-    if (group->member || call->between || group->size < 2 || group->size > HALL_RANKS || call->root < 0 ||
-        call->root >= group->size)
+    if (group->member || call->between || call->edges || group->size < 2 || group->size > HALL_RANKS ||
+        call->root < 0 || call->root >= group->size)
         return false;
     switch (call->kind) {
     case COLL_BARRIER:

@@ -23,6 +23,8 @@ void vcoll_make_allgatherv(struct coll_schedule *schedule);
 void vcoll_make_alltoall(struct coll_schedule *schedule); /* the v and w forms too */
 void vcoll_make_between(struct coll_schedule *schedule);  /* any of two groups but a barrier */
 
+void vcoll_make_neighborhood(struct coll_schedule *schedule); /* any along edges */
+
 /* hall.c. True: the call is held in shared memory, *error is its outcome. False: it does not suit, or there is no
  * memory (yet): then by messages, in run.c. */
 bool vcoll_hall_run(const struct coll_call *call, int *error);

@@ -53,7 +53,7 @@ static int prepare(const struct coll_call *call, struct coll_schedule **out)
     if (!schedule)
         return ERR_MEMORY;
     schedule->tag = (int)(sequence & (call->group->member ? INT32_MAX : SEQUENCE_MASK));
-    (call->between ? vcoll_make_between : maker[call->kind])(schedule);
+    (call->edges ? vcoll_make_neighborhood : call->between ? vcoll_make_between : maker[call->kind])(schedule);
     int error = vcoll_schedule_seal(schedule);
     if (error) {
         vcoll_release(schedule);

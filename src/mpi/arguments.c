@@ -41,6 +41,10 @@ int mpi_wrong_type(struct mpi_comm *comm, const char *call, MPI_Datatype handle,
 /* One that wants an object; COMM: where its error goes. */
 static int object_check(const char *call, const struct mpi_argument *one, struct mpi_comm *comm, void **object)
 {
+    static const struct {
+        int kind;
+        const char *name;
+    } kinds[] = {{MPI_CART, "Cartesian topology"}, {MPI_GRAPH, "graph"}, {MPI_DIST_GRAPH, "distributed graph"}};
     void *handle = (void *)(uintptr_t)one->value;
     char name[64];
     if (one->want == WANT_BEHIND)
@@ -52,9 +56,12 @@ static int object_check(const char *call, const struct mpi_argument *one, struct
         mpi_comm_is_inter(*object) != (one->want == WANT_INTER))
         return mpi_error(*object, call, MPI_ERR_COMM, "%s is %s intercommunicator", mpi_thing_name(*object, name),
                          one->want == WANT_INTER ? "no" : "an");
-    if (one->want == WANT_GRID && !((struct mpi_comm *)*object)->topology)
-        return mpi_error(*object, call, MPI_ERR_TOPOLOGY, "%s has no Cartesian topology",
-                         mpi_thing_name(*object, name));
+    if (one->want >= WANT_GRID && one->want <= WANT_DIST_GRAPH) {
+        const struct mpi_topology *topology = ((struct mpi_comm *)*object)->topology;
+        if (!topology || topology->kind != kinds[one->want - WANT_GRID].kind)
+            return mpi_error(*object, call, MPI_ERR_TOPOLOGY, "%s has no %s", mpi_thing_name(*object, name),
+                             kinds[one->want - WANT_GRID].name);
+    }
     if (one->found)
         memcpy(one->found, object, sizeof *object);
     return MPI_SUCCESS;

@@ -11,7 +11,9 @@ enum mpi_want {
     WANT_BEHIND,  /* a pointer to the handle of an object */
     WANT_PLAIN,   /* a communicator of one group */
     WANT_INTER,   /* an intercommunicator */
-    WANT_GRID,    /* a communicator with a Cartesian topology */
+    WANT_GRID,    /* a communicator with a Cartesian topology, */
+    WANT_GRAPH,   /* one with a graph, */
+    WANT_DIST_GRAPH, /* one with a distributed graph */
     WANT_HINTS,   /* an info object, or none */
     WANT_GIVEN,   /* not NULL */
     WANT_RUNNING  /* MPI runs; so it must for all handles but those of info */
@@ -33,6 +35,8 @@ struct mpi_argument {
 #define INFO_OF(handle, ...) {WANT_OBJECT, &mpi_kind_info, handle, #handle, __VA_ARGS__}
 #define REQUEST_OF(handle, ...) {WANT_OBJECT, &mpi_kind_request, handle, #handle, __VA_ARGS__}
 #define GRID_OF(handle, ...) {WANT_GRID, &mpi_kind_comm, handle, #handle, __VA_ARGS__}
+#define GRAPH_OF(handle, ...) {WANT_GRAPH, &mpi_kind_comm, handle, #handle, __VA_ARGS__}
+#define DIST_GRAPH_OF(handle, ...) {WANT_DIST_GRAPH, &mpi_kind_comm, handle, #handle, __VA_ARGS__}
 #define HINTS(info) {WANT_HINTS, &mpi_kind_info, info, #info}
 #define BEHIND(kind, pointer, ...) {WANT_BEHIND, &kind, pointer, #pointer, __VA_ARGS__}
 #define GIVEN(pointer) GIVEN_AS(pointer, #pointer)

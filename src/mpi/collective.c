@@ -20,6 +20,7 @@ struct collective {
     int root;
     MPI_Op op;
     bool wide; /* counts and displacements are arrays of 64 bits */
+    bool neighbors; /* along the edges of a topology */
     struct side send, receive; /* bcast and reductions: type, count and counts are in receive */
 };
 
@@ -56,7 +57,7 @@ struct work {
     const struct collective *c; /* while it is made */
     struct mpi_comm *comm;
     uint8_t rule;           /* flags of its kind */
-    int partners;           /* entries of its arrays */
+    int sends, receives;    /* entries of the arrays of each side */
     struct coll_call call;
     struct coll_schedule *schedule; /* of a request */
     struct mpi_user_operation operation;
@@ -97,12 +98,17 @@ static int count_refuse(const struct work *work, int rank, int64_t count, const 
 
 /* ---- arrays ---- */
 
+static int partners_of(const struct work *work, const struct coll_side *side)
+{
+    return side == &work->call.send ? work->sends : work->receives;
+}
+
 /* Room for an array of 64 bits each; NULL: no memory. */
 static int64_t *array_room(struct work *work)
 {
-    size_t size = (size_t)work->partners;
+    size_t size = (size_t)(work->sends > work->receives ? work->sends : work->receives);
     if (!work->arrays)
-        work->arrays = work->next = malloc(6 * size * sizeof(int64_t));
+        work->arrays = work->next = malloc(6 * size * sizeof(int64_t) + 1);
     int64_t *place = work->next;
     if (place)
         work->next += size;
@@ -110,12 +116,12 @@ static int64_t *array_room(struct work *work)
 }
 
 /* Numbers as 64 bits: the program's own array where it has them already. NULL: no memory. */
-static const int64_t *array_widen(struct work *work, const void *array)
+static const int64_t *array_widen(struct work *work, const void *array, int partners, bool wide)
 {
-    if (work->c->wide)
+    if (wide)
         return array;
     int64_t *place = array_room(work);
-    for (int i = 0; place && i < work->partners; i++)
+    for (int i = 0; place && i < partners; i++)
         place[i] = ((const int *)array)[i];
     return place;
 }
@@ -125,7 +131,7 @@ static int types_fill(struct work *work, const struct side *from, struct coll_si
     struct type_layout **layouts = (struct type_layout **)array_room(work);
     if (!layouts)
         return mpi_engine_error(work->comm, work->c->call, ERR_MEMORY);
-    for (int i = 0; i < work->partners; i++) {
+    for (int i = 0; i < partners_of(work, side); i++) {
         int error;
         struct mpi_type *type = type_check(work, from->types[i], name, &error);
         if (error)
@@ -140,17 +146,19 @@ static int arrays_fill(struct work *work, const struct side *from, struct coll_s
 {
     const struct collective *c = work->c;
     bool displaced = work->rule & DISPLACED, typed = work->rule & TYPED;
-    if (!from->counts || (displaced && !from->displacements) || (typed && !from->types))
+    int partners = partners_of(work, side);
+    if (partners > 0 && (!from->counts || (displaced && !from->displacements) || (typed && !from->types)))
         return mpi_error(work->comm, c->call, MPI_ERR_ARG, "an array of the %s side is NULL", name);
-    side->counts = array_widen(work, from->counts);
-    side->displacements = displaced ? array_widen(work, from->displacements) : NULL;
-    if (!side->counts || (displaced && !side->displacements))
+    side->counts = array_widen(work, from->counts, partners, c->wide);
+    side->displacements =
+        displaced ? array_widen(work, from->displacements, partners, c->wide || (c->neighbors && typed)) : NULL;
+    if (partners > 0 && (!side->counts || (displaced && !side->displacements)))
         return mpi_engine_error(work->comm, c->call, ERR_MEMORY);
-    for (int i = 0; i < work->partners; i++)
+    for (int i = 0; i < partners; i++)
         if (side->counts[i] < 0)
             return count_refuse(work, i, side->counts[i], name);
     int error = typed ? types_fill(work, from, side, name) : MPI_SUCCESS;
-    for (int i = 0; !error && !from->buffer && i < work->partners; i++) {
+    for (int i = 0; !error && !from->buffer && i < partners; i++) {
         const struct type_layout *layout = typed ? side->layouts[i] : side->layout;
         int64_t displacement = displaced ? side->displacements[i] * (typed ? 1 : layout->shape.extent) : 0;
         if (side->counts[i] > 0 && layout->shape.size > 0 && !mpi_base_fits(NULL, displacement, layout))
@@ -200,7 +208,7 @@ static int place_fill(struct work *work, struct coll_side *side, bool allowed, c
 static bool side_may_hold_data(const struct work *work, const struct coll_side *side)
 {
     int64_t sum = side->counts ? 0 : (int64_t)side->count;
-    for (int i = 0; side->counts && i < work->partners; i++)
+    for (int i = 0; side->counts && i < work->receives; i++)
         sum |= side->counts[i];
     return sum != 0 && side->layout->shape.size > 0;
 }
@@ -266,7 +274,9 @@ static int sides_find(const struct work *work, int *significant, int *may_be_in_
                  !(inter && (c->root == MPI_ROOT || c->root == MPI_PROC_NULL))))
         return mpi_error(comm, c->call, MPI_ERR_ROOT, "root %d is not in %s of %d ranks", c->root,
                          mpi_thing_name(comm, name), comm->peers);
-    *may_be_in_place = inter ? NO_SIDE : is_root ? rules[c->kind].place_at_root : rules[c->kind].place_elsewhere;
+    *may_be_in_place = inter || c->neighbors ? NO_SIDE
+                       : is_root             ? rules[c->kind].place_at_root
+                                             : rules[c->kind].place_elsewhere;
     *significant = is_root ? at_root : elsewhere;
     if (inter && is_root && at_root != elsewhere) /* the root has no part of its own */
         *significant &= ~elsewhere;
@@ -289,8 +299,16 @@ static int work_make(struct work *work, const struct collective *c)
     work->rule = rules[c->kind].flags;
     work->arrays = NULL;
     work->kept = false;
-    work->partners = c->kind == COLL_REDUCE_SCATTER ? comm->size : comm->peers;
+    work->sends = comm->peers;
+    work->receives = c->kind == COLL_REDUCE_SCATTER ? comm->size : comm->peers;
     work->call = (struct coll_call){.kind = c->kind, .group = &comm->coll, .root = c->root};
+    if (unlikely(c->neighbors && !comm->topology))
+        return mpi_error(comm, c->call, MPI_ERR_TOPOLOGY, "%s has no topology", mpi_thing_name(comm, name));
+    if (c->neighbors) {
+        work->sends = comm->topology->outdegree;
+        work->receives = comm->topology->indegree;
+        work->call.edges = &comm->topology->edges;
+    }
     work->call.between = mpi_comm_is_inter(comm) && c->kind != COLL_BARRIER; /* all wait for all there */
     if (unlikely(work->call.between && (c->kind == COLL_SCAN || c->kind == COLL_EXSCAN)))
         return mpi_error(comm, c->call, MPI_ERR_COMM, "%s is an intercommunicator", mpi_thing_name(comm, name));
@@ -477,6 +495,16 @@ FORMS(MPI_ALLGATHERV_ROW_, MPI_ONE_MANY_, (ALL), return IS(COLL_ALLGATHERV, WIDE
 FORMS(MPI_ALLTOALL_ROW_, MPI_ONE_ONE_, (ALL), return IS(COLL_ALLTOALL, SENDS, RECEIVES))
 FORMS(MPI_ALLTOALLV_ROW_, MPI_MANY_MANY_, (ALL), return IS(COLL_ALLTOALLV, WIDE_BY(sendcounts), SENDS_V, RECEIVES_V))
 FORMS(MPI_ALLTOALLW_ROW_, MPI_TYPED_, (ALL), return IS(COLL_ALLTOALLW, WIDE_BY(sendcounts), SENDS_W, RECEIVES_W))
+
+#define ALONG_EDGES(kind, ...) IS(kind, .neighbors = true, __VA_ARGS__)
+FORMS(MPI_NEIGHBOR_ALLGATHER_ROW_, MPI_ONE_ONE_, (ALL), return ALONG_EDGES(COLL_ALLGATHER, SENDS, RECEIVES))
+FORMS(MPI_NEIGHBOR_ALLGATHERV_ROW_, MPI_ONE_MANY_, (ALL),
+      return ALONG_EDGES(COLL_ALLGATHERV, WIDE_BY(recvcounts), SENDS, RECEIVES_V))
+FORMS(MPI_NEIGHBOR_ALLTOALL_ROW_, MPI_ONE_ONE_, (ALL), return ALONG_EDGES(COLL_ALLTOALL, SENDS, RECEIVES))
+FORMS(MPI_NEIGHBOR_ALLTOALLV_ROW_, MPI_MANY_MANY_, (ALL),
+      return ALONG_EDGES(COLL_ALLTOALLV, WIDE_BY(sendcounts), SENDS_V, RECEIVES_V))
+FORMS(MPI_NEIGHBOR_ALLTOALLW_ROW_, MPI_TYPED_FAR_, (ALL),
+      return ALONG_EDGES(COLL_ALLTOALLW, WIDE_BY(sendcounts), SENDS_W, RECEIVES_W))
 
 #define OPERANDS .op = op, .send = {.buffer = sendbuf}, .receive = {.buffer = recvbuf, .count = count, .type = datatype}
 FORMS(MPI_REDUCE_ROW_, MPI_REDUCED_, (ROOT), return IS(COLL_REDUCE, root, OPERANDS))

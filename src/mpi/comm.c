@@ -119,24 +119,42 @@ void mpi_comm_worlds_close(void)
     mpi_comm_drop(mpi_process.world);
 }
 
-struct mpi_topology *mpi_topology_new(int dimensions)
+struct mpi_topology *mpi_topology_new(int kind, const int length[TOPOLOGY_LISTS], int indegree, int outdegree)
 {
-    size_t n = (size_t)dimensions;
-    struct mpi_topology *topology = calloc(1, sizeof *topology + 3 * n * sizeof(int));
+    struct mpi_topology *topology;
+    size_t numbers = 0, edges = (size_t)indegree + (size_t)outdegree;
+    for (int i = 0; i < TOPOLOGY_LISTS; i++)
+        numbers += (size_t)length[i];
+    topology = calloc(1, sizeof *topology + edges * sizeof(struct coll_edge) + numbers * sizeof(int));
     if (!topology)
         return NULL;
-    topology->dimensions = dimensions;
-    topology->extent = (int *)(topology + 1);
-    topology->periodic = topology->extent + n;
-    topology->coordinates = topology->periodic + n;
+    topology->kind = kind;
+    topology->indegree = indegree;
+    topology->outdegree = outdegree;
+    topology->edges.in = (struct coll_edge *)(topology + 1);
+    topology->edges.out = topology->edges.in + indegree;
+    int *next = (int *)(topology->edges.in + edges);
+    for (int i = 0; i < TOPOLOGY_LISTS; i++) {
+        topology->length[i] = length[i];
+        topology->list[i] = next;
+        next += length[i];
+    }
     return topology;
 }
 
-struct mpi_topology *mpi_topology_copy(const struct mpi_topology *topology)
+struct mpi_topology *mpi_topology_copy(const struct mpi_topology *old)
 {
-    struct mpi_topology *copy = mpi_topology_new(topology->dimensions);
-    if (copy)
-        memcpy(copy->extent, topology->extent, 3 * (size_t)topology->dimensions * sizeof(int));
+    struct mpi_topology *copy = mpi_topology_new(old->kind, old->length, old->indegree, old->outdegree);
+    if (!copy)
+        return NULL;
+    copy->dimensions = old->dimensions;
+    copy->weighted = old->weighted;
+    copy->edges.ins = old->edges.ins;
+    copy->edges.outs = old->edges.outs;
+    memcpy(copy->edges.in, old->edges.in, (size_t)old->edges.ins * sizeof *copy->edges.in);
+    memcpy(copy->edges.out, old->edges.out, (size_t)old->edges.outs * sizeof *copy->edges.out);
+    for (int i = 0; i < TOPOLOGY_LISTS; i++)
+        memcpy(copy->list[i], old->list[i], (size_t)old->length[i] * sizeof(int));
     return copy;
 }
 

@@ -11,9 +11,26 @@ struct mpi_group {
     int *world;     /* the world rank of each member */
 };
 
-struct mpi_topology {
-    int dimensions;
-    int *extent, *periodic, *coordinates; /* in one block of memory with this; coordinates of this rank */
+#define TOPOLOGY_LISTS 4
+struct mpi_topology { /* one block of memory with what it points to */
+    int kind;                /* MPI_CART, MPI_GRAPH, MPI_DIST_GRAPH */
+    int dimensions;          /* of a grid */
+    bool weighted;           /* a distributed graph */
+    int indegree, outdegree; /* blocks of neighborhood collectives, those without a neighbour as well */
+    struct coll_edges edges; /* the neighbours of this rank */
+    int length[TOPOLOGY_LISTS];
+    union {
+        int *list[TOPOLOGY_LISTS];
+        struct {
+            int *extent, *periodic, *coordinates; /* of this rank */
+        };
+        struct {
+            int *index, *targets; /* of a graph: where the edges of each node end in the list of their targets */
+        };
+        struct {
+            int *source, *source_weight, *destination, *destination_weight;
+        };
+    };
 };
 
 struct mpi_buffer { /* of MPI_Bsend (buffer.c) */
@@ -89,5 +106,6 @@ int *mpi_groups_join(const struct mpi_group *first, const struct mpi_group *last
 int mpi_group_find(const struct mpi_group *group, int world);    /* rank of a world rank, MPI_UNDEFINED */
 int mpi_group_relation(const struct mpi_group *one, const struct mpi_group *two); /* MPI_IDENT ...; -1: no memory */
 
-struct mpi_topology *mpi_topology_new(int dimensions); /* NULL: no memory */
+/* With lists of LENGTH and room for so many edges. NULL: no memory. */
+struct mpi_topology *mpi_topology_new(int kind, const int length[TOPOLOGY_LISTS], int indegree, int outdegree);
 struct mpi_topology *mpi_topology_copy(const struct mpi_topology *topology);

@@ -1,5 +1,6 @@
-/* Cartesian topologies: ranks laid out in a grid, the last dimension fastest. Ranks are never reordered: on one node
- * every neighbour is as near as the others. A topology is the communicator's and is copied with it. */
+/* Cartesian topologies (graphs are in graph.c): ranks laid out in a grid, the last dimension fastest. Ranks are never
+ * reordered: on one node every neighbour is as near as the others. A topology is the communicator's and is copied with
+ * it. */
 #include "mpi/comm.h"
 #include "mpi/info.h"
 
@@ -24,6 +25,35 @@ static int grid_rank(const struct mpi_topology *topology, const int *coordinates
         rank = rank * extent + at;
     }
     return rank;
+}
+
+/* The neighbours one step away in each dimension, down and up. What this rank sends down arrives there as what comes
+ * from above, also where both are the same rank: so blocks are received in the order in which they were sent. */
+static void grid_edges_find(struct mpi_topology *grid)
+{
+    struct coll_edges *edges = &grid->edges;
+    grid->indegree = grid->outdegree = 2 * grid->dimensions;
+    for (int block = 0; block < grid->outdegree; block++)
+        for (int sends = 0; sends < 2; sends++) {
+            int at = sends ? block : block ^ 1, *place = &grid->coordinates[at / 2], home = *place;
+            *place += at % 2 ? 1 : -1;
+            struct coll_edge edge = {grid_rank(grid, grid->coordinates), at};
+            *place = home;
+            if (edge.rank == MPI_PROC_NULL)
+                continue;
+            if (sends)
+                edges->out[edges->outs++] = edge;
+            else
+                edges->in[edges->ins++] = edge;
+        }
+}
+
+static struct mpi_topology *grid_new(int n)
+{
+    struct mpi_topology *grid = mpi_topology_new(MPI_CART, (int[TOPOLOGY_LISTS]){n, n, n}, 2 * n, 2 * n);
+    if (grid)
+        grid->dimensions = n;
+    return grid;
 }
 
 /* ---- making ---- */
@@ -51,8 +81,10 @@ static int grid_check(struct mpi_comm *comm, const char *call, int n, const int 
 static int grid_make(const char *call, struct mpi_comm *parent, struct mpi_group *group, struct mpi_topology *topology,
                 MPI_Comm *out)
 {
-    if (group)
+    if (group) {
         grid_coordinates(topology, group->rank, topology->coordinates);
+        grid_edges_find(topology);
+    }
     int error = mpi_comm_make(&(struct mpi_child){call, parent, group, .topology = topology}, out);
     mpi_drop(group);
     return error;
@@ -69,7 +101,7 @@ ENTRY(MPI_Cart_create)(MPI_Comm handle, int n, const int dims[], const int perio
     if (error)
         return error;
     bool member = parent->thing.rank < ranks;
-    struct mpi_topology *topology = mpi_topology_new(n);
+    struct mpi_topology *topology = grid_new(n);
     struct mpi_group *group = member ? mpi_group_make(ranks, parent->group->world) : NULL;
     if (!topology || (member && !group)) {
         free(topology);
@@ -114,7 +146,7 @@ ENTRY(MPI_Cart_sub)(MPI_Comm handle, const int remain[], MPI_Comm *newcomm)
     const struct mpi_topology *grid = parent->topology;
     if (grid->dimensions > 0 && !remain)
         return mpi_null(parent, NAME, "remain_dims");
-    struct mpi_topology *topology = mpi_topology_new(grid->dimensions);
+    struct mpi_topology *topology = grid_new(grid->dimensions);
     struct mpi_group *group = topology ? grid_slice(parent, remain) : NULL;
     if (!group) {
         free(topology);
@@ -132,9 +164,9 @@ ENTRY(MPI_Cart_sub)(MPI_Comm handle, const int remain[], MPI_Comm *newcomm)
 
 /* ---- questions ---- */
 
+static int topology_kind(const struct mpi_topology *topology) { return topology ? topology->kind : MPI_UNDEFINED; }
 ENTRY(MPI_Topo_test)(MPI_Comm comm, int *status)
-    { return CHECK(COMM_OF(comm), GIVEN(status)) ?:
-             mpi_tell(status, mpi_comm_at(comm)->topology ? MPI_CART : MPI_UNDEFINED); }
+    { return CHECK(COMM_OF(comm), GIVEN(status)) ?: mpi_tell(status, topology_kind(mpi_comm_at(comm)->topology)); }
 ENTRY(MPI_Cartdim_get)(MPI_Comm comm, int *ndims)
     { return CHECK(GRID_OF(comm), GIVEN(ndims)) ?: mpi_tell(ndims, mpi_comm_at(comm)->topology->dimensions); }
 

@@ -2,11 +2,10 @@
  * every root, against what a serial program says. everywhere: 1 2 3 5 8
  * timeout: 120 */
 #include "two_groups.h"
+#define WHERE inter
+#include "six_forms.h"
 
-#define MOST 8 /* ranks of a group */
-enum { RUN, START, PERSIST, FORMS };
-
-static int form, wide; /* of the call that is tried */
+#define GROUP 8 /* ranks at most */
 static MPI_Datatype type; /* an int, and STRIDE - 1 ints of nothing */
 static int stride, room;
 static unsigned *out, *in;
@@ -18,7 +17,7 @@ static unsigned value(int s, int from, int to, int e)
 }
 static unsigned *at(unsigned *buffer, int e) { return buffer + (size_t)e * (size_t)stride; }
 
-static void clear(void)
+static void before_call(void)
 {
     for (int i = 0; i < room; i++)
         in[i] = 0xAAAAAAAA;
@@ -39,65 +38,8 @@ static void check_rest(int count)
             CHECK_EQUAL(in[i], 0xAAAAAAAA);
 }
 
-static void again(MPI_Request *request)
-{
-    for (int i = 0; i < 2; i++) {
-        CHECK_OK(MPI_Start(request));
-        CHECK_OK(MPI_Wait(request, MPI_STATUS_IGNORE));
-    }
-    CHECK_OK(MPI_Request_free(request));
-}
-
-/* A call in the form that is tried; with int arrays, with wide ones. */
-#define ARGUMENTS(...) __VA_ARGS__
-#define CALL_ONE(run, start, prepare, ...)                                                                             \
-    do {                                                                                                               \
-        MPI_Request request;                                                                                           \
-        if (form == RUN) {                                                                                             \
-            CHECK_OK(run(__VA_ARGS__, inter));                                                                         \
-        } else if (form == START) {                                                                                    \
-            CHECK_OK(start(__VA_ARGS__, inter, &request));                                                             \
-            CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));                                                           \
-        } else {                                                                                                       \
-            CHECK_OK(prepare(__VA_ARGS__, inter, MPI_INFO_NULL, &request));                                            \
-            again(&request);                                                                                           \
-        }                                                                                                              \
-    } while (0)
-#define CALL(Name, name, narrow, wider)                                                                                \
-    do {                                                                                                               \
-        clear();                                                                                                       \
-        if (wide)                                                                                                      \
-            CALL_ONE(MPI_##Name##_c, MPI_I##name##_c, MPI_##Name##_init_c, ARGUMENTS wider);                           \
-        else                                                                                                           \
-            CALL_ONE(MPI_##Name, MPI_I##name, MPI_##Name##_init, ARGUMENTS narrow);                                    \
-    } while (0)
-#define CALL_BOTH(Name, name, ...) CALL(Name, name, (__VA_ARGS__), (__VA_ARGS__))
-
 /* What this rank passes as the root, where ROOT of group S is it. */
 static int root_of(int s, int root) { return side != s ? root : me == root ? MPI_ROOT : MPI_PROC_NULL; }
-
-/* Arrays for the partners, in both widths. */
-struct blocks {
-    int counts[MOST], places[MOST];
-    MPI_Count counts_c[MOST];
-    MPI_Aint places_c[MOST];
-    int total;
-};
-static void block_add(struct blocks *b, int i, int count)
-{
-    b->counts[i] = (int)(b->counts_c[i] = count);
-    b->places[i] = (int)(b->places_c[i] = b->total);
-    b->total += count;
-}
-/* In bytes, for the w forms. */
-static struct blocks in_bytes(struct blocks b)
-{
-    for (int i = 0; i < MOST; i++)
-        b.places[i] = (int)(b.places_c[i] = b.places[i] * stride * (int)sizeof(unsigned));
-    return b;
-}
-#define NARROW(b) (b).counts, (b).places
-#define WIDE(b) (b).counts_c, (b).places_c
 
 static void rooted(int count)
 {
@@ -187,7 +129,7 @@ static void each_to_each(int count)
     for (int i = 0; i < theirs; i++)
         check_from(to.places[i], to.counts[i], i, me);
     check_rest(to.total);
-    struct blocks from_w = in_bytes(from), to_w = in_bytes(to);
+    struct blocks from_w = in_bytes(from, stride), to_w = in_bytes(to, stride);
     CALL(Alltoallw, alltoallw, (out, NARROW(from_w), types, in, NARROW(to_w), types),
          (out, WIDE(from_w), types, in, WIDE(to_w), types));
     for (int i = 0; i < theirs; i++)
@@ -285,7 +227,7 @@ static void many_at_once(void)
     MPI_Intercomm_merge(inter, side, &all);
     for (int round = 0; round < 100; round++) {
         MPI_Request request[6];
-        int mine = me + round, to[MOST], from[MOST], sums[4], sent = round, n = 0;
+        int mine = me + round, to[GROUP], from[GROUP], sums[4], sent = round, n = 0;
         for (int i = 0; i < theirs; i++)
             to[i] = me * 10 + i + round;
         MPI_Iallreduce(&mine, &sums[0], 1, MPI_INT, MPI_SUM, inter, &request[n++]);
@@ -313,7 +255,7 @@ int main(void)
     check_init();
     MPI_Type_create_resized(MPI_UNSIGNED, 0, 2 * sizeof(unsigned), &gapped);
     MPI_Type_commit(&gapped);
-    room = 2 * 700 * MOST * MOST;
+    room = 2 * 700 * GROUP * GROUP;
     out = malloc((size_t)room * sizeof *out);
     in = malloc((size_t)room * sizeof *in);
     for (int i = 0; i < TWO_SIZES; i++) {
@@ -324,7 +266,7 @@ int main(void)
                     wide = k / FORMS % 2;
                     stride = 1 + k / FORMS / 2;
                     type = stride == 2 ? gapped : MPI_UNSIGNED;
-                    room = (counts[c] ? counts[c] : 1) * 2 * MOST * MOST;
+                    room = (counts[c] ? counts[c] : 1) * 2 * GROUP * GROUP;
                     all_of(counts[c]);
                 }
             many_at_once();
