@@ -108,4 +108,7 @@ int mpi_group_relation(const struct mpi_group *one, const struct mpi_group *two)
 
 /* With lists of LENGTH and room for so many edges. NULL: no memory. */
 struct mpi_topology *mpi_topology_new(int kind, const int length[TOPOLOGY_LISTS], int indegree, int outdegree);
+/* All of PARENT call: for each of the RANKS of GRID that of PARENT which it is to be, to be freed; NULL: the same one
+ * (reorder.c). A class that was raised. */
+int mpi_grid_order(const char *call, struct mpi_comm *parent, const struct mpi_topology *grid, int ranks, int **order);
 struct mpi_topology *mpi_topology_copy(const struct mpi_topology *topology);

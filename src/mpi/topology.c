@@ -1,6 +1,6 @@
-/* Cartesian topologies (graphs are in graph.c): ranks laid out in a grid, the last dimension fastest. Ranks are never
- * reordered: on one node every neighbour is as near as the others. A topology is the communicator's and is copied with
- * it. */
+/* Cartesian topologies (graphs are in graph.c): ranks laid out in a grid, the last dimension fastest. Ranks are
+ * reordered over several nodes alone: on one node every neighbour is as near as the others. A topology is the
+ * communicator's and is copied with it. */
 #include "mpi/comm.h"
 #include "mpi/info.h"
 
@@ -90,28 +90,46 @@ static int grid_make(const char *call, struct mpi_comm *parent, struct mpi_group
     return error;
 }
 
+/* The members of a grid, which may be in another order; NULL: this process is none. A class that was raised. */
+static int grid_group(const char *call, struct mpi_comm *parent, const struct mpi_topology *grid, int ranks,
+                      int reorder, struct mpi_group **group)
+{
+    int *order = NULL, error = reorder ? mpi_grid_order(call, parent, grid, ranks, &order) : MPI_SUCCESS;
+    if (error || parent->thing.rank >= ranks) {
+        free(order);
+        return error;
+    }
+    for (int i = 0; order && i < ranks; i++)
+        order[i] = parent->group->world[order[i]];
+    *group = mpi_group_make(ranks, order ?: parent->group->world);
+    free(order);
+    return *group ? MPI_SUCCESS
+                  : mpi_error(parent, call, MPI_ERR_NO_MEM, "no memory for a grid of %d ranks", ranks);
+}
+
 ENTRY(MPI_Cart_create)(MPI_Comm handle, int n, const int dims[], const int periods[], int reorder, MPI_Comm *comm_cart)
 {
     struct mpi_comm *parent;
     int ranks;
-    (void)reorder;
     ENTER("MPI_Cart_create");
     int error = CHECK(PLAIN_OF(handle, &parent), GIVEN(comm_cart), GIVEN_IF(n > 0, periods, "periods")) ?:
                 grid_check(parent, NAME, n, dims, &ranks);
     if (error)
         return error;
-    bool member = parent->thing.rank < ranks;
     struct mpi_topology *topology = grid_new(n);
-    struct mpi_group *group = member ? mpi_group_make(ranks, parent->group->world) : NULL;
-    if (!topology || (member && !group)) {
-        free(topology);
-        return mpi_error(parent, NAME, MPI_ERR_NO_MEM, "no memory for a grid of %d ranks", ranks);
-    }
-    for (int i = 0; i < n; i++) {
+    struct mpi_group *group = NULL;
+    for (int i = 0; topology && i < n; i++) {
         topology->extent[i] = dims[i];
         topology->periodic[i] = periods[i] != 0;
     }
-    return grid_make(NAME, parent, group, topology, comm_cart);
+    if (topology)
+        error = grid_group(NAME, parent, topology, ranks, reorder, &group);
+    else
+        error = mpi_error(parent, NAME, MPI_ERR_NO_MEM, "no memory for a grid of %d ranks", ranks);
+    if (!error)
+        return grid_make(NAME, parent, group, topology, comm_cart);
+    free(topology);
+    return error;
 }
 
 /* Those ranks of PARENT whose coordinates differ from ours at most where REMAIN is set, in the order of the grid. */
