@@ -86,9 +86,9 @@ static int message_wait(uint32_t context_id, const struct msg_envelope *envelope
     return OK;
 }
 
-/* Finds the receive of a message and unlinks it, except for a listener that may hear the message; NULL: it is kept.
- * Context lock held. */
-static int match_or_keep(struct msg_context *context, struct msg_envelope *envelope, struct msg_request **found)
+/* Finds the receive of a message, and unlinks it unless it LISTENS; NULL: the message is kept. Context lock held. */
+static int match_or_keep(struct msg_context *context, struct msg_envelope *envelope, struct msg_request **found,
+                         bool *listens)
 {
     struct msg_member *member = context->member[envelope->source];
     int error = likely(member != NULL) ? OK : vmsg_member_make(context, envelope->source, &member);
@@ -96,9 +96,8 @@ static int match_or_keep(struct msg_context *context, struct msg_envelope *envel
         return error;
     *found = msg_match_arrival(context, member, envelope->tag);
     if (likely(*found != NULL)) {
-        bool heard = (*found)->mode == MSG_LISTEN && envelope->frame == MSG_FRAME_EAGER && !envelope->id &&
-                     envelope->peer->world != vmsg_engine.rank; /* a message to ourselves comes outside progress */
-        if (likely(!heard))
+        *listens = msg_match_listens(*found, envelope);
+        if (likely(!*listens))
             msg_match_unlink(*found);
         return OK;
     }
@@ -113,7 +112,7 @@ static int match_or_keep(struct msg_context *context, struct msg_envelope *envel
 
 /* The receive that a message gets is REQUEST, a listener's, and still in its list. If it declines, the receive has the
  * message, unless it was cancelled meanwhile. */
-int vmsg_message_heard(struct msg_context *context, struct msg_envelope *envelope, struct msg_request *request)
+static int message_heard(struct msg_context *context, struct msg_envelope *envelope, struct msg_request *request)
 {
     if (likely(vmsg_listener_hears(envelope)))
         return OK;
@@ -132,15 +131,30 @@ int vmsg_message_heard(struct msg_context *context, struct msg_envelope *envelop
 int vmsg_message_enter(struct msg_context *context, struct msg_envelope *envelope)
 {
     struct msg_request *request = NULL;
+    bool listens = false;
     msg_lock(&context->lock);
-    int error = match_or_keep(context, envelope, &request);
-    bool listens = request && msg_phase(request) == MSG_PHASE_POSTED;
+    int error = match_or_keep(context, envelope, &request, &listens);
     msg_unlock(&context->lock);
     if (listens)
-        return vmsg_message_heard(context, envelope, request);
+        return message_heard(context, envelope, request);
     if (likely(request != NULL))
         vmsg_message_deliver(request, envelope);
     return error;
+}
+
+void vmsg_message_listened(struct msg_peer *peer, uint64_t header, const void *data, size_t length,
+                           struct msg_request *listened)
+{
+    struct msg_context *context = vmsg_engine.context[msg_header_context(header)];
+    struct msg_envelope envelope = {.peer = peer,
+                                    .payload = length ? data : "",
+                                    .total = length,
+                                    .source = vmsg_context_rank_of(context, peer->world),
+                                    .tag = msg_header_tag(header),
+                                    .frame = MSG_FRAME_EAGER};
+    int error = message_heard(context, &envelope, listened);
+    if (unlikely(error))
+        vmsg_failed(error);
 }
 
 /* It will never be received: its sender is told that all that is wanted has come. */

@@ -29,17 +29,18 @@ void vmsg_receive_truncated(struct msg_request *request, uint64_t room)
 /* REQUEST and the message belong together and to no other thread. */
 void vmsg_message_deliver(struct msg_request *request, const struct msg_envelope *envelope)
 {
-    uint64_t want = msg_receive_found(request, envelope->source, envelope->tag, envelope->total);
     if (unlikely(envelope->note != NULL))
         note_give(request, envelope->note);
-    if (envelope->local) {
-        self_copy(request, envelope->local);
-    } else if (envelope->frame == MSG_FRAME_ANNOUNCE) {
-        vmsg_transfer_matched(request, envelope, want);
-    } else {
+    if (likely(envelope->frame == MSG_FRAME_EAGER)) {
         if (unlikely(envelope->id))
             vmsg_done_tell(envelope->peer, envelope->id);
-        msg_payload_deliver(request, envelope->payload, want);
+        msg_eager_deliver(request, envelope->source, envelope->tag, envelope->payload, envelope->total);
         msg_credit_owe(envelope->peer, envelope->total + MSG_FRAME_COST);
+        return;
     }
+    uint64_t want = msg_receive_found(request, envelope->source, envelope->tag, envelope->total);
+    if (envelope->local)
+        self_copy(request, envelope->local);
+    else
+        vmsg_transfer_matched(request, envelope, want);
 }

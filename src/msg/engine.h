@@ -16,6 +16,7 @@
 #define MSG_REQUEST_PRIVATE                                                                                            \
     uint8_t kind, mode, phase;                                                                                         \
     bool awaited; /* a posted receive that a remote rank may match */                                                  \
+    bool waited;  /* a thread waits until it is done, see msg_wait; atomic, relaxed: a hint */                         \
     struct msg_context *context;                                                                                       \
     struct msg_peer *peer;                                                                                             \
     struct type_buffer buffer;                                                                                         \
@@ -62,7 +63,6 @@ struct msg_engine {
     struct list finished;    /* requests whose callback is due */
     uint64_t pending_sends;  /* the sum over all peers that have not said goodbye: stop waits for them */
 
-    const struct msg_request *waited; /* by the thread that polls, NULL: a poll need not end early. Under progress */
     const struct msg_listener *listener; /* NULL: none */
     _Atomic bool turn;                   /* it wants one */
 

@@ -19,9 +19,8 @@ static size_t head_write(const struct msg_request *request, const struct msg_not
     return length;
 }
 
-static int eager_send(struct msg_request *request, const struct msg_note *note)
+static int eager_launch(struct msg_request *request, const struct msg_note *note)
 {
-    struct msg_peer *peer = request->peer;
     struct type_cursor cursor, *from = NULL;
     unsigned char head[sizeof(struct msg_note) + sizeof(struct msg_frame_id)];
     struct iovec before = {head, head_write(request, note, head)};
@@ -31,21 +30,16 @@ static int eager_send(struct msg_request *request, const struct msg_note *note)
     }
     uint64_t header =
         request->order | MSG_FRAME_EAGER << 8 | (request->mode == MSG_SYNCHRONOUS ? MSG_FLAG_SYNC : 0);
-    int error = vmsg_frame_send(peer, header, before, &request->buffer, from, 0, request->total);
-    if (error == OK) {
-        peer->window -= (int64_t)request->total + MSG_FRAME_COST;
-        COUNT(send_eager);
-        COUNT_ADD(send_bytes, request->total);
-    }
-    return error;
+    return msg_eager_send(request->peer, header, &before, &request->buffer, from, request->total);
 }
 
-/* What a row of the class of the line allows that others do not: it may change at any time. */
-static bool eager_here(const struct msg_peer *peer, uint64_t bytes)
+/* What a row of the class of the line allows that others do not may change at any time. */
+bool vmsg_eager_here(const struct msg_peer *peer, uint64_t bytes)
 {
     struct vi_state state;
     return !peer->remote && !vbase_settings.eager && bytes <= vbase_tuned(TUNABLE_EAGER_MOST, CLASS_NEAR) &&
-           vi_query(peer->vi, &state) == OK && bytes <= vbase_tuned(TUNABLE_EAGER_MOST, state.line);
+           bytes <= peer->frame_most && vi_query(peer->vi, &state) == OK &&
+           bytes <= vbase_tuned(TUNABLE_EAGER_MOST, state.line);
 }
 
 /* Sends a request's message or its envelope. Peer lock held. OK: on its way, perhaps complete. ERR_AGAIN: the lane is
@@ -57,7 +51,7 @@ int vmsg_send_launch(struct msg_request *request)
     bool awaits = request->mode == MSG_SYNCHRONOUS;
     int64_t bytes = (int64_t)request->total;
     uint64_t head = (note ? sizeof *note : 0) + (awaits ? sizeof(struct msg_frame_id) : 0);
-    bool fits = (bytes <= peer->eager || eager_here(peer, request->total)) &&
+    bool fits = (bytes <= peer->eager || vmsg_eager_here(peer, request->total)) &&
                 request->total + head <= peer->frame_most;
     if (fits && bytes + MSG_FRAME_COST > peer->window) {
         COUNT(window_empty);
@@ -65,7 +59,7 @@ int vmsg_send_launch(struct msg_request *request)
     }
     if (fits && awaits && !vmsg_transfer_take(request))
         return ERR_MEMORY;
-    int error = fits ? eager_send(request, note) : VI_HELD;
+    int error = fits ? eager_launch(request, note) : VI_HELD;
     if (error == VI_HELD) /* others may hold the memory for hours, and this peer may wait: an envelope needs none */
         return vmsg_transfer_announce(request, note);
     if (error == OK && awaits) {

@@ -64,13 +64,8 @@ static struct msg_request *first_fitting(const struct list *posted, int tag)
 /* The receive that a message of MEMBER gets, left in its list; NULL: none was posted. */
 struct msg_request *vmsg_match_arrival(struct msg_context *context, struct msg_member *member, int tag)
 {
-    struct msg_request *found = first_fitting(&member->posted, tag);
-    if (unlikely(!list_empty(&context->wildcard))) {
-        struct msg_request *any = first_fitting(&context->wildcard, tag);
-        if (any && (!found || any->order < found->order))
-            found = any;
-    }
-    return found;
+    struct msg_request *any = first_fitting(&context->wildcard, tag), *found = first_fitting(&member->posted, tag);
+    return !found || (any && any->order < found->order) ? any : found;
 }
 
 struct msg_message *vmsg_match_search(const struct list *unexpected, bool of_member, int tag)

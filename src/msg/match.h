@@ -83,6 +83,15 @@ static inline void msg_match_unlink(struct msg_request *request)
     list_unlink(&request->link); /* its phase says where it is */
     msg_phase_set(request, MSG_PHASE_MOVING);
 }
+/* The receive that a message gets is a listener's, and stays posted while the listener hears the message. It hears what
+ * is whole, awaits no answer, and comes under progress, as a message to ourselves does not. ENVELOPE NULL: it is such a
+ * message. */
+static inline bool msg_match_listens(const struct msg_request *request, const struct msg_envelope *envelope)
+{
+    return unlikely(request->mode == MSG_LISTEN) &&
+           (!envelope || (envelope->frame == MSG_FRAME_EAGER && !envelope->id &&
+                          envelope->peer->world != vmsg_engine.rank));
+}
 struct msg_message *vmsg_match_search(const struct list *unexpected, bool of_member, int tag);
 /* The message that a receive (or a probe) gets, left in the lists; NULL: none came yet. MEMBER NULL: any source. */
 static inline struct msg_message *msg_match_posting(struct msg_context *context, struct msg_member *member, int tag)
@@ -123,8 +132,9 @@ static inline int vmsg_context_rank_of(const struct msg_context *context, int wo
 /* ---- message.c: messages that come ------------------------------------------------------------------------------- */
 void vmsg_message_arrived(uint32_t context_id, struct msg_envelope *envelope);
 int vmsg_message_enter(struct msg_context *context, struct msg_envelope *envelope) MUST_CHECK;
-int vmsg_message_heard(struct msg_context *context, struct msg_envelope *envelope,
-                       struct msg_request *request) MUST_CHECK;
+/* An eager message for a listener, whose receive is LISTENED */
+void vmsg_message_listened(struct msg_peer *peer, uint64_t header, const void *data, size_t length,
+                           struct msg_request *listened);
 void vmsg_message_deliver(struct msg_request *request, const struct msg_envelope *envelope);
 void vmsg_receive_truncated(struct msg_request *request, uint64_t room) COLD;
 
@@ -144,9 +154,10 @@ static inline uint64_t msg_receive_found(struct msg_request *request, int source
 }
 
 /* The payload of an eager message lies at hand: into the buffer of its receive, which is over. */
-static inline __attribute__((always_inline)) void msg_payload_deliver(struct msg_request *request, const void *payload,
-                                                                      uint64_t bytes)
+static inline __attribute__((always_inline)) void
+msg_eager_deliver(struct msg_request *request, int source, int tag, const void *payload, uint64_t total)
 {
+    uint64_t bytes = msg_receive_found(request, source, tag, total);
     if (unlikely(!type_buffer_contiguous(&request->buffer)))
         (void)vtype_unpack_at(&request->buffer, 0, payload, bytes);
     else if (likely(bytes == 8)) /* a word needs no call */

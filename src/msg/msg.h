@@ -37,7 +37,7 @@ struct msg_note {
 
 /* An operation under way. `completed`, `owner` and `note` are set before it is started; `result` is there when it is
  * done. What follows `state` is msg's own: engine.h says what it is, and to the other rooms it is room. */
-#define MSG_REQUEST_ROOM 84
+#define MSG_REQUEST_ROOM 92
 #ifndef MSG_REQUEST_PRIVATE
 #define MSG_REQUEST_PRIVATE uint32_t room[MSG_REQUEST_ROOM / sizeof(uint32_t)]
 #endif

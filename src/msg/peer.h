@@ -149,3 +149,22 @@ int vmsg_scratch_grow(const struct vi_nic *nic) MUST_CHECK; /* to what its large
 void vmsg_scratch_close(void);
 int vmsg_frame_send(struct msg_peer *peer, uint64_t header, struct iovec body, const struct type_buffer *buffer,
                     struct type_cursor *cursor, uint64_t from, uint64_t bytes) MUST_CHECK; /* peer lock held */
+
+/* An eager message that fits into a frame and the window: HEAD, if there is one, and the whole buffer (cursor NULL: it
+ * is one piece). Peer lock held. */
+static inline __attribute__((always_inline)) int msg_eager_send(struct msg_peer *peer, uint64_t header,
+                                                                const struct iovec *head,
+                                                                const struct type_buffer *buffer,
+                                                                struct type_cursor *cursor, uint64_t bytes)
+{
+    struct iovec piece = {buffer->base, bytes};
+    int error = head ? vmsg_frame_send(peer, header, *head, buffer, cursor, 0, bytes)
+                     : msg_peer_send(peer, header, &piece, 1);
+    if (likely(!error)) {
+        peer->window -= (int64_t)bytes + MSG_FRAME_COST;
+        COUNT(send_eager);
+        COUNT_ADD(send_bytes, bytes);
+    }
+    return error;
+}
+bool vmsg_eager_here(const struct msg_peer *peer, uint64_t bytes); /* launch.c: in this class of the line it is eager */

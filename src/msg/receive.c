@@ -27,7 +27,7 @@ static inline __attribute__((always_inline)) void request_prepare(struct msg_req
     request->kind = MSG_RECEIVE;
     request->mode = (uint8_t)mode;
     request->phase = MSG_PHASE_MOVING;
-    request->awaited = false;
+    request->awaited = request->waited = false;
     request->result = (struct msg_result){.source = from->rank, .tag = from->tag};
     request->context = from->context;
     request->peer = NULL;

@@ -24,6 +24,11 @@ static inline enum msg_phase msg_phase(const struct msg_request *request)
     return (enum msg_phase)__atomic_load_n(&request->phase, __ATOMIC_RELAXED);
 }
 
+static inline bool msg_waited(const struct msg_request *request)
+{
+    return __atomic_load_n(&request->waited, __ATOMIC_RELAXED);
+}
+
 /* ---- complete.c -------------------------------------------------------------------------------------------------- */
 void vmsg_publish(struct msg_request *request); /* several threads: it is done; wakes a thread that waits for it */
 void vmsg_finish(struct msg_request *request);  /* its callback is called soon, then it is done */

@@ -34,7 +34,7 @@ int vmsg_send_start(struct msg_request *request, const struct msg_where *to, con
     atomic_store_explicit(&request->state, MSG_PENDING, memory_order_relaxed); /* nobody else knows it yet */
     request->kind = MSG_SEND;
     request->mode = (uint8_t)mode;
-    request->awaited = false;
+    request->awaited = request->waited = false;
     msg_phase_set(request, MSG_PHASE_NEW);
     request->result = (struct msg_result){.source = to->rank, .tag = to->tag};
     request->context = to->context;
@@ -74,17 +74,13 @@ int vmsg_send_start(struct msg_request *request, const struct msg_where *to, con
 static inline __attribute__((always_inline)) int send_eagerly(struct msg_peer *peer, uint64_t header,
                                                               const void *data, uint64_t bytes)
 {
-    struct iovec piece = {(void *)data, bytes};
-    int64_t cost = (int64_t)bytes + MSG_FRAME_COST;
-    if (unlikely((int64_t)bytes > peer->short_limit || cost > peer->window))
+    struct type_buffer buffer = {.base = (void *)data, .count = bytes};
+    if (unlikely((int64_t)bytes > peer->short_limit) && (peer->short_limit < 0 || !vmsg_eager_here(peer, bytes)))
         return ERR_AGAIN;
-    int error = msg_peer_send(peer, header, &piece, 1);
-    if (unlikely(error))
-        return error == VI_HELD ? ERR_AGAIN : error;
-    peer->window -= cost;
-    COUNT(send_eager);
-    COUNT_ADD(send_bytes, bytes);
-    return OK;
+    if (unlikely((int64_t)bytes + MSG_FRAME_COST > peer->window))
+        return ERR_AGAIN;
+    int error = msg_eager_send(peer, header, NULL, &buffer, NULL, bytes);
+    return unlikely(error == VI_HELD) ? ERR_AGAIN : error;
 }
 
 /* ERR_AGAIN: start a request, which waits or tells what is wrong. BLOCKING: the caller waits; else messages to a remote

@@ -13,7 +13,7 @@ static bool part_take(const char **data, size_t *length, void *part, size_t byte
 }
 
 /* A message, or the announcement of one. In front stands what its flags tell of. */
-static __attribute__((noinline)) void message_arrived(struct msg_peer *peer, uint64_t header, const void *body,
+static __attribute__((noinline)) bool message_arrived(struct msg_peer *peer, uint64_t header, const void *body,
                                                       size_t length)
 {
     struct msg_note note;
@@ -27,7 +27,7 @@ static __attribute__((noinline)) void message_arrived(struct msg_peer *peer, uin
         (!eager && !part_take(&data, &length, &announce, sizeof announce)) ||
         (!eager && !vmsg_keys_read(&keys, flags & MSG_FLAG_KEY ? &announce.key : NULL, data, length))) {
         vmsg_refused(peer, "a message of a wrong length");
-        return;
+        return false;
     }
     struct msg_envelope envelope = {.peer = peer,
                                     .payload = !eager ? NULL : length ? data : "",
@@ -38,28 +38,14 @@ static __attribute__((noinline)) void message_arrived(struct msg_peer *peer, uin
                                     .keys = eager ? NULL : &keys,
                                     .note = flags & MSG_FLAG_NOTED ? &note : NULL};
     vmsg_message_arrived(msg_header_context(header), &envelope);
-}
-
-/* An eager message for a listener, whose receive is still posted. */
-static __attribute__((noinline)) void eager_listened(struct msg_peer *peer, uint64_t header, const void *data,
-                                                     size_t length, struct msg_request *listened)
-{
-    struct msg_context *context = vmsg_engine.context[msg_header_context(header)];
-    struct msg_envelope envelope = {.peer = peer,
-                                    .payload = length ? data : "",
-                                    .total = length,
-                                    .source = vmsg_context_rank_of(context, peer->world),
-                                    .tag = msg_header_tag(header),
-                                    .frame = MSG_FRAME_EAGER};
-    int error = vmsg_message_heard(context, &envelope, listened);
-    if (unlikely(error))
-        vmsg_failed(error);
+    return false;
 }
 
 /* The usual messages: their context is open and their receives are posted. Of COUNT with one header and one length, as
- * many as find a receive; how many it took, at least one. */
+ * many as find a receive; how many it took, at least one. *ENOUGH: a thread waits for one of these receives. */
 static inline __attribute__((always_inline)) uint32_t eager_arrived(struct msg_peer *peer, uint64_t header,
-                                                                    const char *data, size_t length, uint32_t count)
+                                                                    const char *data, size_t length, uint32_t count,
+                                                                    bool *enough)
 {
     struct msg_context *context = vmsg_engine.context[msg_header_context(header)];
     int tag = msg_header_tag(header), rank = likely(context != NULL) ? vmsg_context_rank_of(context, peer->world) : -1;
@@ -70,7 +56,7 @@ static inline __attribute__((always_inline)) uint32_t eager_arrived(struct msg_p
         struct msg_member *member = context->member[rank];
         while (n < count && n < TUNED(POLL_EVENTS) &&
                likely(member && (request = msg_match_arrival(context, member, tag))) &&
-               likely(request->mode != MSG_LISTEN)) {
+               likely(!msg_match_listens(request, NULL))) {
             msg_match_unlink(request);
             found[n++] = request;
         }
@@ -78,24 +64,25 @@ static inline __attribute__((always_inline)) uint32_t eager_arrived(struct msg_p
     }
     if (unlikely(n == 0)) {
         if (request)
-            eager_listened(peer, header, data, length, request);
+            vmsg_message_listened(peer, header, data, length, request);
         else
-            message_arrived(peer, header, data, length);
+            (void)message_arrived(peer, header, data, length);
         return 1;
     }
     for (uint32_t i = 0; i < n; i++) {
-        uint64_t want = msg_receive_found(found[i], rank, tag, length);
-        msg_payload_deliver(found[i], data + i * length, want);
+        *enough |= msg_waited(found[i]);
+        msg_eager_deliver(found[i], rank, tag, data + i * length, length);
     }
     msg_credit_owe(peer, n * (length + MSG_FRAME_COST));
     return n;
 }
 
-/* Frames that may have several lengths check them; of the others the body is handed over as a copy. */
+/* Frames that may have several lengths check them, and say whether what a thread waits for is here; of the others the
+ * body is handed over as a copy. */
 static const struct frame_row {
     void (*take)(struct msg_peer *peer, uint64_t header, const union msg_frame_body *body);
     size_t length;
-    void (*take_any)(struct msg_peer *peer, uint64_t header, const void *body, size_t length);
+    bool (*take_any)(struct msg_peer *peer, uint64_t header, const void *body, size_t length);
 } rows[MSG_FRAME_KINDS] = {
     [MSG_FRAME_EAGER] = {.take_any = message_arrived},
     [MSG_FRAME_ANNOUNCE] = {.take_any = message_arrived},
@@ -108,21 +95,22 @@ static const struct frame_row {
     [MSG_FRAME_GOODBYE] = {vmsg_peer_parted, 0},
 };
 
-/* Every other frame. */
-static __attribute__((noinline)) void frame_arrived(struct msg_peer *peer, uint64_t header, const void *data,
+/* Every other frame. True: what a thread waits for is here. */
+static __attribute__((noinline)) bool frame_arrived(struct msg_peer *peer, uint64_t header, const void *data,
                                                     size_t length)
 {
     unsigned kind = msg_header_tag(header) < 0 ? 0 : msg_header_kind(header);
     union msg_frame_body body;
-    if (kind < MSG_FRAME_KINDS && rows[kind].take_any) {
-        rows[kind].take_any(peer, header, data, length);
-    } else if (kind >= MSG_FRAME_KINDS || !rows[kind].take || length != rows[kind].length) {
+    if (kind < MSG_FRAME_KINDS && rows[kind].take_any)
+        return rows[kind].take_any(peer, header, data, length);
+    if (kind >= MSG_FRAME_KINDS || !rows[kind].take || length != rows[kind].length) {
         vmsg_refused(peer, "a frame of an unknown kind or a wrong length");
     } else {
         if (length)
             memcpy(&body, data, length);
         rows[kind].take(peer, header, &body);
     }
+    return false;
 }
 
 /* One that is nothing but payload. */
@@ -132,55 +120,50 @@ static inline bool is_eager(uint64_t header)
 }
 
 /* From a remote rank: a frame with its number. */
-static void far_received(struct vi *vi, uint64_t header, const char *data, size_t length)
+static bool far_received(struct vi *vi, uint64_t header, const char *data, size_t length)
 {
     struct msg_peer *peer = vi->owner;
+    bool enough = false;
     int verdict = vmsg_rail_received(vi, header, data, length);
     data += sizeof(struct msg_frame_extension);
     if (verdict == 1 && is_eager(header))
-        (void)eager_arrived(peer, header, data, length - sizeof(struct msg_frame_extension), 1);
+        (void)eager_arrived(peer, header, data, length - sizeof(struct msg_frame_extension), 1, &enough);
     else if (verdict == 1)
-        frame_arrived(peer, header, data, length - sizeof(struct msg_frame_extension));
+        enough = frame_arrived(peer, header, data, length - sizeof(struct msg_frame_extension));
     if (unlikely(verdict < 0)) {
         vmsg_refused(peer, "a frame out of its turn");
         vmsg_failed(vbase_fail(ERR_PROTOCOL, "rank %d sent a frame that makes no sense: %s", peer->world,
                                vbase_error_detail()));
     }
-}
-
-static inline bool waited_is_done(void)
-{
-    const struct msg_request *waited = vmsg_engine.waited;
-    return waited && vmsg_request_done(waited);
+    return enough;
 }
 
 static __attribute__((noinline)) bool all_arrived(struct vi *vi, uint64_t header, const char *data, size_t length,
                                                   uint32_t count)
 {
     struct msg_peer *peer = vi->owner;
+    bool enough = false;
     for (uint32_t taken = 0; taken < count;) {
         const char *next = data + taken * length;
         if (likely(is_eager(header)) && !peer->remote) {
-            taken += eager_arrived(peer, header, next, length, count - taken);
+            taken += eager_arrived(peer, header, next, length, count - taken, &enough);
             continue;
         }
-        if (peer->remote)
-            far_received(vi, header, next, length);
-        else
-            frame_arrived(peer, header, next, length);
+        enough |= peer->remote ? far_received(vi, header, next, length) : frame_arrived(peer, header, next, length);
         taken++;
     }
-    return waited_is_done();
+    return enough;
 }
 
 bool vmsg_sink_received(struct vi *vi, uint64_t header, const void *data, size_t length, uint32_t count)
 {
     struct msg_peer *peer = vi->owner;
+    bool enough = false;
     peer->heard = true;
     if (unlikely(count != 1 || !is_eager(header) || peer->remote))
         return all_arrived(vi, header, data, length, count);
-    (void)eager_arrived(peer, header, data, length, 1);
-    return waited_is_done();
+    (void)eager_arrived(peer, header, data, length, 1, &enough);
+    return enough;
 }
 
 static void sink_arrived(struct vi *vi, uint32_t immediate, uint64_t length)

@@ -261,7 +261,7 @@ void vmsg_transfer_told(void *cookie, int status)
 static bool slot_grant(struct msg_transfer *transfer)
 {
     struct msg_peer *peer = transfer->peer;
-    bool inside = !vmsg_engine.threads && vmsg_engine.waited == transfer->request;
+    bool inside = !vmsg_engine.threads && msg_waited(transfer->request);
     bool now = transfer->mover == MSG_SHARE && inside && vmsg_transfer_first(transfer);
     if (!vmsg_slot_take(transfer, now))
         return false;
@@ -317,7 +317,7 @@ static struct msg_transfer *asked_for(struct msg_peer *peer, uint64_t id, uint64
     return behind < transfer->want && bytes <= transfer->want - behind ? transfer : NULL;
 }
 
-void vmsg_transfer_data(struct msg_peer *peer, uint64_t header, const void *body, size_t length)
+bool vmsg_transfer_data(struct msg_peer *peer, uint64_t header, const void *body, size_t length)
 {
     struct msg_frame_data head = {0};
     const char *payload = (const char *)body + sizeof head;
@@ -330,7 +330,7 @@ void vmsg_transfer_data(struct msg_peer *peer, uint64_t header, const void *body
     }
     if (!transfer || vmsg_transfer_cursor(transfer, head.from) != OK) { /* it is there since the range was granted */
         vmsg_refused(peer, "a part of a message that nobody asked for");
-        return;
+        return false;
     }
     COUNT_ADD(copy_pipelined, bytes);
     if (transfer->cursor)
@@ -340,7 +340,8 @@ void vmsg_transfer_data(struct msg_peer *peer, uint64_t header, const void *body
     if (transfer->mover == MSG_PUSH_SLOT)
         atomic_store_explicit(&peer->busy, clock_ticks(), memory_order_relaxed);
     transfer->moved += bytes;
-    (void)settle(transfer);
+    bool waited = msg_waited(transfer->request);
+    return settle(transfer) && waited;
 }
 
 void vmsg_transfer_arrived(struct msg_peer *peer, uint32_t immediate, uint64_t bytes)
@@ -433,7 +434,7 @@ static void grant_begin(struct msg_transfer *transfer)
     }
 }
 
-void vmsg_transfer_granted(struct msg_peer *peer, uint64_t header, const void *body, size_t length)
+bool vmsg_transfer_granted(struct msg_peer *peer, uint64_t header, const void *body, size_t length)
 {
     struct msg_frame_grant head;
     struct msg_frame_grant_more more = {.from = 0};
@@ -461,6 +462,7 @@ void vmsg_transfer_granted(struct msg_peer *peer, uint64_t header, const void *b
         grant_begin(transfer);
     else
         vmsg_refused(peer, "a grant for a message that is not announced");
+    return false;
 }
 
 /* The receiver says that it has what it wants. */

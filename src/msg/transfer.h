@@ -79,8 +79,9 @@ extern struct base_pool vmsg_transfers;
 /* ---- transfer.c: under progress, except announce (peer lock held) and matched (no lock) -------------------------- */
 int vmsg_transfer_announce(struct msg_request *request, const struct msg_note *note) MUST_CHECK;
 void vmsg_transfer_matched(struct msg_request *request, const struct msg_envelope *envelope, uint64_t want);
-void vmsg_transfer_granted(struct msg_peer *peer, uint64_t header, const void *body, size_t length);
-void vmsg_transfer_data(struct msg_peer *peer, uint64_t header, const void *body, size_t length);
+/* True: what a thread waits for is over. */
+bool vmsg_transfer_granted(struct msg_peer *peer, uint64_t header, const void *body, size_t length);
+bool vmsg_transfer_data(struct msg_peer *peer, uint64_t header, const void *body, size_t length);
 void vmsg_transfer_done(struct msg_peer *peer, uint64_t header, const union msg_frame_body *body);
 void vmsg_transfer_arrived(struct msg_peer *peer, uint32_t immediate, uint64_t bytes); /* a put, over a network */
 void vmsg_transfer_told(void *cookie, int status); /* a get or a put is complete, or failed */

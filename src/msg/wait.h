@@ -49,12 +49,10 @@ static inline __attribute__((always_inline)) bool msg_progress_for(const struct 
         /* relaxed: the peer of a receive is a hint, and is written again when a message has matched */
         const struct msg_peer *peer = request ? __atomic_load_n(&request->peer, __ATOMIC_RELAXED) : NULL;
         struct vi *lane = peer ? __atomic_load_n(&peer->lane, __ATOMIC_RELAXED) : NULL;
-        engine->waited = request;
         if (likely(lane) && likely(engine->looks-- != 0))
             moved = vi_poll_only(lane, budget) > 0;
         else
             moved = vmsg_poll_all(request);
-        engine->waited = NULL;
         chores = atomic_load_explicit(&engine->chores, memory_order_relaxed);
         if (unlikely(chores))
             moved |= vmsg_chores_do();
@@ -72,7 +70,9 @@ int vmsg_wait_on(struct msg_request *request); /* it is not done yet */
 /* Waits until the request is done; returns its error. If it is done already, one load is enough. */
 static inline int msg_wait(struct msg_request *request, int budget)
 {
-    if (!vmsg_request_done(request))
+    if (!vmsg_request_done(request)) {
+        __atomic_store_n(&request->waited, true, __ATOMIC_RELAXED);
         (void)msg_progress_for(request, budget);
+    }
     return likely(vmsg_request_done(request)) ? request->result.error : vmsg_wait_on(request);
 }
