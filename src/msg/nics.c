@@ -237,6 +237,17 @@ void vmsg_nics_tell(enum vi_arm what)
     msg_progress_leave();
 }
 
+bool vmsg_nics_shared_processor(void)
+{
+    bool shared = false;
+    if (!msg_progress_enter())
+        return false;
+    for (uint32_t i = 0; i < vmsg_engine.nics; i++)
+        shared |= vi_arm(vmsg_engine.nic[i], VI_ARM_HERE, NULL) == ERR_AGAIN;
+    msg_progress_leave();
+    return shared;
+}
+
 bool vmsg_nics_arm(struct vi_wait *from)
 {
     bool quiet = msg_progress_enter();

@@ -25,5 +25,6 @@ bool vmsg_nic_remote(int network, int world); /* reached by a nic whose polls co
 bool vmsg_nics_poll(int budget, struct vi *only); /* progress held; only: what is awaited comes on it, NULL: on any */
 /* awake ranks of this node, and MORE threads, outnumber processors: a hint */
 bool vmsg_crowded(uint32_t more);
+bool vmsg_nics_shared_processor(void);      /* does another rank that is awake wait where we do? A hint */
 void vmsg_nics_tell(enum vi_arm what);      /* that a sleep may come, or that we are awake */
 bool vmsg_nics_arm(struct vi_wait *from);   /* what to sleep on, of every nic. False: one of them has something */

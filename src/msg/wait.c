@@ -32,6 +32,8 @@ static struct {
     struct patience alone;   /* every awake rank has a processor: a yield would give it to another program */
     struct patience crowded; /* ranks outnumber processors, and messages are waited for; */
     struct patience shared;  /* the same, and memory that other ranks write is looked at */
+    uint64_t together;       /* ticks: a wait of so long looks whether ranks share its processor */
+    _Atomic bool met;        /* they did at the last look; relaxed */
     /* Below: several threads only. */
     _Atomic bool watched;                /* there is a watcher */
     _Atomic uint64_t beside_at;          /* ticks: when a thread last waited beside it; relaxed */
@@ -71,6 +73,14 @@ static bool crowded(uint64_t now)
     return vmsg_crowded(beside);
 }
 
+/* Another rank that is awake waits on this processor: however many there are, the two need it by turns. */
+static bool together(void)
+{
+    bool met = vmsg_nics_shared_processor();
+    atomic_store_explicit(&wait.met, met, memory_order_relaxed);
+    return met;
+}
+
 static struct patience patience_of(uint64_t spin, uint64_t yield)
 {
     return (struct patience){vbase_clock_ticks_of_ns(spin), vbase_clock_ticks_of_ns(spin),
@@ -79,7 +89,8 @@ static struct patience patience_of(uint64_t spin, uint64_t yield)
 
 static const struct patience *patience_choose(uint64_t now, bool shared)
 {
-    return !crowded(now) ? &wait.alone : shared ? &wait.shared : &wait.crowded;
+    bool met = atomic_load_explicit(&wait.met, memory_order_relaxed) && together();
+    return !met && !crowded(now) ? &wait.alone : shared ? &wait.shared : &wait.crowded;
 }
 
 int vmsg_wait_start(void)
@@ -90,6 +101,7 @@ int vmsg_wait_start(void)
     wait.alone.yield = UINT64_MAX;
     wait.shared = patience_of(spin_crowded, yield);
     wait.crowded = patience_of(spin_crowded, yield < TUNED(YIELD_CROWDED) ? yield : TUNED(YIELD_CROWDED));
+    wait.together = vbase_clock_ticks_of_ns(TUNED(TOGETHER));
     wait.beside = vbase_clock_ticks_of_ns(TUNED(BESIDE));
     wait.lately = vbase_clock_ticks_of_ns(TUNED(BESIDE_RECENT));
     vmsg_gap = vbase_clock_pauses_of_ns(TUNED(POLL_GAP));
@@ -363,6 +375,8 @@ static bool idle(struct waiting *waiting, bool (*ready)(void *), void *context)
     }
     const struct patience *patience = waiting->patience;
     uint64_t waited = now - waiting->since;
+    if (waiting->patience == &wait.alone && waited >= wait.together && together())
+        waiting->patience = patience_choose(now, waiting->shared);
     if (waited >= patience->soon) {
         vmsg_death_look();
         if (!waiting->soon)

@@ -135,6 +135,8 @@ enum vi_arm {
     VI_ARM_SOON,
     VI_ARM_SLEEP,
     VI_ARM_AWAKE,
+    VI_ARM_HERE,      /* no sleep: this thread waits on; ERR_AGAIN: another process of the node that is awake was last
+                       * seen waiting on the same processor, and needs it, too. A hint */
     VI_ARM_DESCRIPTOR /* no sleep: from now on arm with a descriptor, as if vi_setup.descriptors had said so */
 };
 struct vi_wait {

@@ -15,6 +15,7 @@
 #include "vi/shm/shm.h"
 
 #include <poll.h>
+#include <sched.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
@@ -147,12 +148,29 @@ static int sleep_begin(struct shm_nic *nic, struct vi_wait *wait)
     return OK;
 }
 
+/* Two processes that wait for each other on one processor need it by turns, however many others there are. */
+static int processor_tell(struct shm_nic *nic)
+{
+    uint32_t here = (uint32_t)sched_getcpu() + 1;
+    if (atomic_load_explicit(&nic->bell->processor, memory_order_relaxed) != here)
+        atomic_store_explicit(&nic->bell->processor, here, memory_order_relaxed);
+    for (uint32_t i = 0; i < nic->segment.ranks; i++) {
+        struct shm_bell *bell = shm_bell_of(&nic->segment, i);
+        if (i != nic->index && atomic_load_explicit(&bell->processor, memory_order_relaxed) == here &&
+            atomic_load_explicit(&bell->mark, memory_order_relaxed) <= SHM_SOON)
+            return ERR_AGAIN;
+    }
+    return OK;
+}
+
 int shm_arm(struct vi_nic *base, enum vi_arm what, struct vi_wait *wait)
 {
     struct shm_nic *nic = shm_nic_of(base);
     switch (what) {
     case VI_ARM_DESCRIPTOR:
         return nic->wake_fd >= 0 ? OK : shm_wake_open(nic);
+    case VI_ARM_HERE:
+        return processor_tell(nic);
     case VI_ARM_SOON:
         soon_tell(nic);
         return OK;

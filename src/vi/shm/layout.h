@@ -82,6 +82,7 @@ enum shm_mark { SHM_AWAKE, SHM_SOON, SHM_ASLEEP, SHM_LISTENING };
 struct shm_bell {
     _Atomic uint32_t bell; /* counted up by each sender that rings; the futex */
     _Atomic uint32_t mark; /* enum shm_mark; by the owner, and ASLEEP or LISTENING -> SOON by the sender that rings */
+    _Atomic uint32_t processor; /* where the owner last waited, and 1; 0: nowhere; by the owner, a hint */
 } ALIGNED(CACHE_LINE);
 
 /* Written by the owner at open, state last (release). A place serves one life. */

@@ -118,6 +118,7 @@ static void nic_close(struct vi_nic *base)
 {
     struct shm_nic *nic = shm_nic_of(base);
     vbase_counters_move(NULL);
+    atomic_store_explicit(&nic->bell->processor, 0, memory_order_relaxed);
     atomic_store_explicit(&shm_identity_of(&nic->segment, nic->index)->state, SHM_SLOT_CLOSED, memory_order_release);
     shm_region_close(nic);
     shm_segment_close(&nic->segment);
