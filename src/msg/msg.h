@@ -104,10 +104,12 @@ VEXPORT int vmsg_context_open(uint32_t id, const int *members, int size, int ran
                               struct msg_context **context) MUST_CHECK;
 
 #define MSG_NETWORKS 4 /* the usual ways, and those of channels bound to a network: a nic and peers of their own */
-/* A network of its own to all ranks: over TCP alone, also between ranks of one host, or over the one CARD of each host
- * that has this name (NULL: all). All ranks of the job call it together; it stays until stop. A context over it has all
+/* A network of its own to all ranks, also between those of one host: over the transport of this NAME, or over the one
+ * card of each host that has it. All ranks of the job call it together; it stays until stop. A context over it has all
  * ranks as members, in order. Failing at one rank it may succeed at others: to agree is the caller's business. */
-VEXPORT int vmsg_network_open(const char *card, int *network) MUST_CHECK;
+VEXPORT int vmsg_network_open(const char *name, int *network) MUST_CHECK;
+/* A transport of this build has this name. *OPENS: networks of their own can be opened over it. */
+VEXPORT bool vmsg_transport_named(const char *name, bool *opens);
 VEXPORT void vmsg_network_close(int network); /* others have failed to open it: before anything is opened over it */
 VEXPORT int vmsg_context_open_over(int network, uint32_t id, struct msg_context **context) MUST_CHECK;
 /* The last three ids belong to mplite, which lives in every process at most once and needs no agreement. */

@@ -19,18 +19,24 @@ static int network_enter(struct vi_nic *nic, int network)
     return error;
 }
 
-static int network_nic(const char *card, int network)
+/* Over the provider of this name, or the first one that has a card of this name. */
+static int nic_open(const char *name, struct vi_nic **nic)
 {
-    const struct vi_provider *provider = vi_providers;
-    struct vi_nic *nic;
-    while (provider->name && !provider->cards)
-        provider++;
+    const struct vi_provider *named = vi_provider_find(name);
     struct vi_setup setup = vmsg_nic_setup();
+    int error = vbase_fail(ERR_UNSUPPORTED, "this build has no transport over network cards");
     setup.seat_fd = -1; /* the node's belongs to the usual ways */
-    setup.card = card;
-    if (!provider->name)
-        return vbase_fail(ERR_UNSUPPORTED, "this build has no transport over network cards");
-    int error = vi_nic_open(provider, &setup, &nic);
+    setup.card = named ? NULL : name;
+    for (const struct vi_provider *provider = vi_providers; provider->name && error; provider++)
+        if (provider->cards && (!named || provider == named))
+            error = vi_nic_open(provider, &setup, nic);
+    return error;
+}
+
+static int network_nic(const char *name, int network)
+{
+    struct vi_nic *nic;
+    int error = nic_open(name, &nic);
     if (error)
         return error;
     error = vmsg_card_put(nic, vmsg_networks.tried_as[network]) ?: network_enter(nic, network);
@@ -39,7 +45,7 @@ static int network_nic(const char *card, int network)
     return error;
 }
 
-int vmsg_network_open(const char *card, int *out)
+int vmsg_network_open(const char *name, int *out)
 {
     int network = 1;
     if (!vmsg_engine.open)
@@ -52,12 +58,19 @@ int vmsg_network_open(const char *card, int *out)
             vbase_fail(ERR_LIMIT, "%d networks were asked for by channels, more than this cannot be", MSG_NETWORKS - 1);
     else
         vmsg_networks.tried_as[network] = tried;
-    error = error ? error : network_nic(card, network);
+    error = error ? error : network_nic(name, network);
     int fence = vmsg_wait_fence(); /* a rank that failed takes part all the same */
     error = error ? error : fence;
     if (!error)
         *out = network;
     return error;
+}
+
+bool vmsg_transport_named(const char *name, bool *opens)
+{
+    const struct vi_provider *provider = vi_provider_find(name);
+    *opens = !provider || provider->cards;
+    return provider;
 }
 
 /* A rank may have connected to it already: then it stays. */

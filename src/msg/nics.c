@@ -15,11 +15,6 @@ struct msg_networks vmsg_networks;
 
 #define CARD_MOST  1000
 
-static bool wanted(const char *name)
-{
-    return !vbase_settings.transports || vbase_list_has(vbase_settings.transports, name);
-}
-
 /* True: every other rank is reached by what is open. */
 static bool complete(const struct msg_engine *engine)
 {
@@ -108,10 +103,7 @@ static int listener_share(struct msg_engine *engine, const struct vi_setup *setu
 static int listener_ready(struct msg_engine *engine, struct vi_setup *setup)
 {
     struct boot_job *job = engine->job;
-    bool cards = false, memory = false;
-    for (const struct vi_provider *provider = vi_providers; provider->name; provider++)
-        *(provider->cards ? &cards : &memory) |= wanted(provider->name);
-    bool needed = cards && (job->local_count < job->size || !memory);
+    bool needed = vi_listener_needed((uint32_t)job->local_count, (uint32_t)job->size);
     int error = OK;
     if (needed && job->local_count > 1 && job->seat_fd < 0)
         error = listener_share(engine, setup);
@@ -143,7 +135,7 @@ static int open_all(struct msg_engine *engine)
     if (error)
         return error;
     for (const struct vi_provider *provider = vi_providers; provider->name && !complete(engine); provider++) {
-        if (!wanted(provider->name) || engine->nics == MSG_NICS || (engine->size == 1 && provider->cards))
+        if (!vi_provider_allowed(provider) || engine->nics == MSG_NICS || (engine->size == 1 && provider->cards))
             continue; /* a rank alone has a place in its launcher's segment, where it is seen, and needs no more */
         error = vi_nic_open(provider, &setup, &engine->nic[engine->nics]);
         if (error == OK)
@@ -178,11 +170,10 @@ int vmsg_nics_open(const struct vi_sink *sink)
         vmsg_networks.asleep = engine->nic[i]->asleep;
     for (uint32_t i = 0; i < engine->nics && !error; i++) {
         vmsg_networks.node |= engine->nic[i]->caps.node;
-        engine->single = engine->nics == 1 && !engine->nic[i]->card ? engine->nic[i] : NULL;
-        if (engine->nic[i]->card) {
-            engine->networked = true;
+        engine->networked |= engine->nic[i]->caps.polls_cost;
+        engine->single = engine->nics == 1 && !engine->networked ? engine->nic[i] : NULL;
+        if (engine->nic[i]->card)
             error = vmsg_card_put(engine->nic[i], 0);
-        }
     }
     if (!error && engine->networked)
         error = vboot_fence(engine->job);
@@ -209,9 +200,9 @@ bool vmsg_nics_poll(int budget, struct vi *only)
     bool none = atomic_load_explicit(&vmsg_engine.awaited, memory_order_relaxed) == 0;
     for (uint32_t i = 0; i < vmsg_engine.nics; i++) {
         struct vi_nic *nic = vmsg_engine.nic[i];
-        if (nic->card && only && only->nic == nic && ++looks % TUNED(SOCKET_ROUND))
+        if (nic->caps.polls_cost && only && only->nic == nic && ++looks % TUNED(SOCKET_ROUND))
             moved |= vi_poll_only(only, budget) > 0;
-        else if (none && nic->card)
+        else if (none && nic->caps.polls_cost)
             moved |= vi_poll_rarely(nic, budget) > 0;
         else
             moved |= vi_poll(nic, budget) > 0;

@@ -115,7 +115,7 @@ int vmsg_wait_networked(void)
         vmsg_waiters.wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     int error = vmsg_waiters.wake_fd < 0 ? vbase_fail_errno(ERR_SYSTEM, "a descriptor to be woken by") : OK;
     for (uint32_t i = 0; i < engine->nics && !error; i++)
-        error = engine->nic[i]->card ? OK : vi_arm(engine->nic[i], VI_ARM_DESCRIPTOR, NULL);
+        error = vi_arm(engine->nic[i], VI_ARM_DESCRIPTOR, NULL);
     engine->networked |= !error;
     return error;
 }

@@ -81,7 +81,7 @@ static bool peer_path_is_known(void *context)
     return wait->error || wait->route.path[0];
 }
 
-/* ERR_UNREACHABLE: one of them is not reached over TRANSPORT. */
+/* ERR_UNREACHABLE: one of them is not reached over TRANSPORT; NULL: over the network of the channel. */
 static int channel_reaches_all(const vd_channel *channel, const char *transport)
 {
     int error = OK;
@@ -90,7 +90,7 @@ static int channel_reaches_all(const vd_channel *channel, const char *transport)
         if (remote == channel->rank)
             continue;
         error = vmsg_route(channel->context, remote, &wait.route);
-        if (!error && strcmp(wait.route.transport, transport) != 0)
+        if (!error && transport && strcmp(wait.route.transport, transport) != 0)
             error = vbase_fail(ERR_UNREACHABLE, "rank %d is reached over %s from rank %d, not over %s", remote,
                                wait.route.transport, channel->rank, transport);
         if (!error && channel->network)
@@ -119,7 +119,7 @@ static int network_find(const char *name, int *network)
             *network = i;
             return OK;
         }
-    int mine = vmsg_network_open(strcmp(name, "tcp") == 0 ? NULL : name, network);
+    int mine = vmsg_network_open(name, network);
     int error = error_agree(mine, name);
     if (error && !mine)
         vmsg_network_close(*network);
@@ -134,14 +134,12 @@ static int channel_bind(vd_channel *channel, const char *network)
 {
     if (strcmp(network, "all") == 0)
         return OK;
-    if (strcmp(network, "shm") == 0)
-        return error_agree(channel_reaches_all(channel, network), network);
-    if (strcmp(network, "verbs") == 0)
+    bool opens, transport = vmsg_transport_named(network, &opens);
+    if (!transport && strcmp(network, "verbs") == 0)
         return vbase_fail(ERR_UNSUPPORTED, "channel %s: verbs is not built yet; there are shm, tcp and names of cards",
                           channel->name);
-    int usual =
-        strcmp(network, "tcp") == 0 ? error_agree(channel_reaches_all(channel, network), network) : ERR_UNREACHABLE;
-    if (usual != ERR_UNREACHABLE)
+    int usual = transport ? error_agree(channel_reaches_all(channel, network), network) : ERR_UNREACHABLE;
+    if (!opens || usual != ERR_UNREACHABLE)
         return usual;
     int error = network_find(network, &channel->network);
     if (error)
@@ -152,7 +150,7 @@ static int channel_bind(vd_channel *channel, const char *network)
     error = vmsg_context_open_over(channel->network, MSG_CONTEXT_PACK + channel->id, &channel->context);
     if (!error && channel->check)
         error = vpack_check_open(channel);
-    return error_agree(error ? error : channel_reaches_all(channel, "tcp"), network);
+    return error_agree(error ? error : channel_reaches_all(channel, NULL), network);
 }
 
 /* ---- connections ------------------------------------------------------------------------------------------------- */

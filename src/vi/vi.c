@@ -5,17 +5,35 @@
 extern const struct vi_ops shm_ops, tcp_ops; /* of vi/shm/nic.c and vi/tcp/nic.c */
 
 const struct vi_provider vi_providers[] = {
-    {"shm", &shm_ops},
+    {"shm", &shm_ops, .node = true},
     {"tcp", &tcp_ops, .cards = true},
     {NULL, NULL},
 };
 
-static bool is_provider(const char *name, size_t length)
+static const struct vi_provider *find(const char *name, size_t length)
 {
     for (const struct vi_provider *provider = vi_providers; provider->name; provider++)
         if (strlen(provider->name) == length && memcmp(provider->name, name, length) == 0)
-            return true;
-    return false;
+            return provider;
+    return NULL;
+}
+
+const struct vi_provider *vi_provider_find(const char *name) { return find(name, strlen(name)); }
+
+bool vi_provider_allowed(const struct vi_provider *provider)
+{
+    return !vbase_settings.transports || vbase_list_has(vbase_settings.transports, provider->name);
+}
+
+bool vi_listener_needed(uint32_t local, uint32_t ranks)
+{
+    bool cards = false, node = false;
+    for (const struct vi_provider *provider = vi_providers; provider->name; provider++)
+        if (vi_provider_allowed(provider)) {
+            cards |= provider->cards;
+            node |= provider->node;
+        }
+    return cards && (local < ranks || !node);
 }
 
 int vi_settings_check(void)
@@ -24,7 +42,7 @@ int vi_settings_check(void)
     for (const struct vi_provider *provider = vi_providers; provider->name; provider++)
         snprintf(known + strlen(known), sizeof(known) - strlen(known), " %s", provider->name);
     for (const char *at = vbase_settings.transports; at && *at; at += strcspn(at, ","), at += *at == ',')
-        if (!is_provider(at, strcspn(at, ",")))
+        if (!find(at, strcspn(at, ",")))
             return vbase_fail(ERR_ARGUMENT, "VIADUCT_TRANSPORTS=\"%s\" is not understood: the transports are%s",
                               vbase_settings.transports, known);
     return OK;

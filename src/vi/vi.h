@@ -29,6 +29,7 @@ struct vi_caps {
     uint8_t get, put, map;   /* these operations exist on this nic (whether they reach a peer: vi_query) */
     uint8_t source;          /* the last piece of a send may be written by a source: VI_SOURCE */
     uint8_t node;            /* it reaches the ranks of this node alone */
+    uint8_t polls_cost;      /* a poll is a system call, and a sleep is on descriptors */
     uint8_t adapter;         /* one of several behind the nic that was opened: its keys are for its own vis alone */
 };
 
@@ -176,6 +177,7 @@ struct vi_provider {
     const char *name; /* "shm" */
     const struct vi_ops *ops;
     bool cards; /* it uses network cards, of which vi_setup.card may name one, and a listener */
+    bool node;  /* it reaches the ranks of the own node, without a listener */
 };
 
 struct vi_ops {
@@ -241,6 +243,12 @@ struct vi {
 
 /* Every provider of this build, ending with a NULL name; the order is the order of preference. */
 VEXPORT extern const struct vi_provider vi_providers[];
+
+VEXPORT const struct vi_provider *vi_provider_find(const char *name); /* NULL: there is none */
+/* VIADUCT_TRANSPORTS names it, or is not set. */
+VEXPORT bool vi_provider_allowed(const struct vi_provider *provider);
+/* Of a job of RANKS, LOCAL are on this node: is one of them reached only by calling its listener? */
+VEXPORT bool vi_listener_needed(uint32_t local, uint32_t ranks);
 
 /* ERR_ARGUMENT: VIADUCT_TRANSPORTS makes no sense. */
 VEXPORT int vi_settings_check(void) MUST_CHECK;

@@ -3,6 +3,7 @@
 #   a provider of vi includes no other provider, but may include vi/call, which includes none
 #   a personality includes neither a provider nor another personality (rpc, which stands on pack, that one)
 #   sock, which is preloaded into programs of others, includes base alone
+#   no room between vi and the tools says the name of a provider: its capabilities tell
 #   nobody climbs with "../"; getenv is called in base alone
 source "$VIADUCT_SOURCE/tests/lib/shell"
 
@@ -27,6 +28,12 @@ FNR == 1 {
     provider = room == "vi" && part > 3 ? path[3] : ""
 }
 /(^|[^_a-z])(secure_)?getenv *\(/ && room != "base" { say("getenv outside base: use vbase_environment") }
+floor[room] >= 2 && room != "tools" {
+    code = $0
+    sub(/\/\*.*/, "", code)
+    if (code ~ /"(shm|tcp)"/)
+        say("a provider is known above vi by what it can, not by its name")
+}
 /^[ \t]*#[ \t]*include[ \t]*"/ {
     split($0, quoted, "\"")
     target = quoted[2]
@@ -72,6 +79,9 @@ try found src/coll/a.c 'x = getenv("A");'
 try found tools/a.c 'x = secure_getenv ("A");'
 try found src/sock/a.c '#include "msg/msg.h"'
 try found src/sock/a.c '#include "vi/vi.h"'
+try found src/pack/a.c 'if (strcmp(name, "tcp") == 0)'
+try fine src/msg/a.c 'const char *name; /* "shm" */'
+try fine src/vi/a.c '{"shm", &shm_ops},'
 try fine src/sock/a.c '#include "base/atomic.h"'
 try fine src/vi/shm/a.c '#include "vi/shm/lane.h"'
 try fine src/vi/tcp/a.c '#include "vi/call/hello.h"'

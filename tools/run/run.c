@@ -250,12 +250,11 @@ static void listener_ready(struct run_job *job, struct run_watch *watch)
  * its own. */
 static int listener_open(struct run_job *job)
 {
-    const char *transports = vbase_settings.transports;
     struct vi_setup setup = {.ranks = (uint32_t)job->size,
                              .secret = job->handover.header->secret,
                              .local_ranks = (const int *)job->handover.header->rank,
                              .local_count = (uint32_t)job->local};
-    if (job->local == 0 || job->size == 1 || (job->local == job->size && (!transports || strstr(transports, "shm"))))
+    if (job->local == 0 || job->size == 1 || !vi_listener_needed((uint32_t)job->local, (uint32_t)job->size))
         return OK;
     int error = call_listener_open(&setup, &job->listener);
     if (error == ERR_LIMIT || error == ERR_UNSUPPORTED) {
