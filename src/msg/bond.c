@@ -142,7 +142,7 @@ static int rail_fill(struct msg_transfer *transfer, int rail)
     while (!error && !vmsg_bond_all_given(transfer) && vmsg_replay_bulk_room(&far->replay, rail)) {
         uint64_t from, left = next_chunk(transfer, &from), chunk = chunk_of(far, rail);
         uint64_t before = atomic_load_explicit(&far->vi[rail]->waiting, memory_order_relaxed);
-        if (before >= (far->held > 1 ? chunk / 2 : chunk))
+        if (before >= (far->held > 1 ? chunk * TUNED(RAIL_WAITING) / 100 : chunk))
             break;
         vmsg_rail_measure(peer, rail, TUNED(RAIL_PACE));
         if (far->held > 1 && !in_time(transfer, rail, chunk < left ? chunk : left))

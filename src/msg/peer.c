@@ -41,7 +41,7 @@ static struct msg_peer *peer_make(int network, int world)
     peer->remote = vmsg_nic_remote(network, world);
     peer->short_limit = -1;
     peer->window = (int64_t)vbase_settings.window;
-    peer->window_half = peer->window / 2 + 1;
+    peer->window_half = peer->window * (int64_t)TUNED(CREDIT_TOLD) / 100 + 1;
     peer->eager = eager_most(peer->remote); /* lowered to what the rail can when there is one */
     list_init(&peer->queue);
     list_init(&peer->control);

@@ -19,7 +19,8 @@ static int frames_send(struct msg_transfer *transfer)
         if (!error) {
             transfer->next += bytes;
         } else if (error == VI_HELD && most > TUNED(DATA_LEAST)) { /* a cell holds that */
-            most = most / 4 > TUNED(DATA_LEAST) ? most / 4 : TUNED(DATA_LEAST);
+            most /= TUNED(DATA_SHORTER);
+            most = most > TUNED(DATA_LEAST) ? most : TUNED(DATA_LEAST);
             error = OK;
         }
     }

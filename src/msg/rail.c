@@ -192,7 +192,8 @@ static void main_better(struct msg_peer *peer)
             if (far->pace[i].score && far->pace[i].score < far->pace[best].score)
                 best = i;
         }
-    if (best == far->replay.main || far->pace[best].score > far->pace[far->replay.main].score / 4 * 3)
+    uint64_t most = far->pace[far->replay.main].score / 100 * TUNED(RAIL_BETTER);
+    if (best == far->replay.main || far->pace[best].score > most)
         return;
     __atomic_store_n(&peer->vi, far->vi[best], __ATOMIC_RELAXED);
     vmsg_replay_main(&far->replay, best);

@@ -1,5 +1,7 @@
 # Every threshold of vi and msg that a measurement could change stands in src/base/tunables.def and nowhere else. A macro or an
 # enumerator with a number of its own there is therefore one of those below: each group says why it is none.
+# So is a literal by which something is multiplied or divided, or with which it is compared. bench/floor, which has no library,
+# repeats the borders of the class.
 # timeout: 60 takes: 2
 source "$VIADUCT_SOURCE/tests/lib/shell"
 cd "$VIADUCT_SOURCE" || exit 1
@@ -8,12 +10,12 @@ wire: SHM_MAGIC CALL_MAGIC CALL_VERSION CALL_NONCE CALL_NOTE_MAGIC TCP_FLAG_SIGN
 wire: MSG_FRAME_EAGER MSG_FLAG_KEY MSG_FLAG_NOTED MSG_FLAG_SYNC MSG_FLAG_SLOTS MSG_FLAG_PARTIAL MSG_FLAG_WON MSG_FLAG_ASKING
 wire: MSG_KEYS MSG_FRAME_COST MSG_CONTEXT_MPLITE MSG_CONTEXT_PACK MSG_CONTEXTS_PACK MSG_CONTEXTS MSG_NETWORKS
 wire: TCP_MAX_PUT TCP_MAX_SEND CALL_CARD_TEXT CALL_HOST_NAME TCP_DEPTH
-layout: SHM_MAX_RANKS SHM_PAGE SHM_LINES SHM_INLINE SHM_RUN SHM_ROW SHM_HOT SHM_CLASS_SHIFT SHM_MAX_SEND SHM_SLAB SHM_SLABS
+layout: SHM_MAX_RANKS SHM_PAGE SHM_LINES SHM_INLINE SHM_RUN SHM_ROW SHM_DEPTH SHM_HOT SHM_CLASS_SHIFT SHM_MAX_SEND SHM_SLAB SHM_SLABS
 layout: SHM_TURN SHARED_ALIGN SHARED_MOST SHM_DATA SHM_PAST SHARED_ALL SLOTS COUNT_BITS COUNT_MASK PAGE CHUNK_BITS
 name: SHM_NO_SLAB SHM_SHARED_KEY VI_MORE VI_SOURCE VI_COMPLETE VI_HELD VI_RARELY MSG_ANY_SOURCE MSG_ANY_TAG MSG_PENDING
 name: MSG_NO_MEMBER MSG_PARKED MSG_DONE MSG_BY_LANE MSG_NOT_BEGUN MSG_REPLAY_NONE MSG_SEND CALLED
 room: BATCH DIRECT CALL_MOST EVENTS TCP_PUTS CALL_PATH CALL_WHY REPLY CALL_CARDS CALL_HELD CALL_INTERFACES CALL_ADDRESSES CALL_PAIRS
-room: CARD_MOST
+room: CARD_MOST PARKED_MOST
 room: MSG_GATHERED MSG_CHUNKS MSG_NICS MSG_RAILS MSG_PIECES MSG_INLINE MESSAGES_MOST MSG_REPLAY_PAIRS MSG_REPLAY_RAILS CALL_RAILS
 room: MSG_REPLAY_ASKED MSG_REPLAY_BULK MSG_REQUEST_ROOM
 measure: SHM_SAMPLE"
@@ -22,8 +24,18 @@ measure: SHM_SAMPLE"
 
 # numbered FILE...: names of macros and enumerators that are given a number
 numbered() {
-    sed -nE 's/^ *# *define +([A-Z][A-Z_0-9]*) +\(*-?[0-9].*/\1/p' "$@"
+    sed -nE 's/^ *# *define +([A-Z][A-Z_0-9]*) +\(*-?[0-9].*/\1/p; s/^ *# *define +([A-Z][A-Z_0-9]*) +\(?[A-Z_]+ *[*/+-] *[0-9].*/\1/p' "$@"
     sed -nE '/^#/!s/.*[{,] *([A-Z][A-Z_0-9]+) *= *-?[0-9].*/\1/p; s/^ *([A-Z][A-Z_0-9]+) *= *-?[0-9].*/\1/p' "$@"
+}
+# literals FILE...: expressions with a number of their own, but units, bits and shifts
+literals() {
+    awk '/^ *(\/\*| \*)/ { next }
+        { code = $0; sub(/\/\*.*/, "", code); gsub(/"[^"]*"/, "", code); gsub(/<<|>>/, "@", code)
+          gsub(/[*\/%] *1(000)+u?/, "", code); gsub(/[*\/%] *1?(0|00)?[eE][0-9]+/, "", code); gsub(/[\/%] *64/, "", code)
+          gsub(/TUNED\([A-Z_]*\)\)? *\/ *100/, "", code); gsub(/\* *100 *\//, "/", code)
+          while (match(code, /[A-Za-z_0-9.>)\]]+ *([*\/%] *[0-9]+|[<>]=? *[0-9][0-9]+)|[0-9]+ *\* *[a-z][a-z_>.-]*|static const [a-z0-9_ ]+ = *[0-9]+/)) {
+              print substr(code, RSTART, RLENGTH)
+              code = substr(code, RSTART + RLENGTH) } }' "$@"
 }
 names=" $(sed 's/^[a-z]*://' <<<"$allowed" | tr '\n' ' ') "
 
@@ -36,5 +48,53 @@ for name in $found; do
 done
 for name in $names; do
     grep -qx "$name" <<<"$found" || fail "$name is allowed and is not there"
+done
+
+printf '/* x / 7 */\nif (a.b > 17 && c / 1000 << 3 < d / 3) e = g * TUNED(F) / 100;\nstatic const int at = 5;\n' >"$work/line.c"
+[ "$(literals "$work/line.c" | paste -sd '|')" = "a.b > 17|d / 3|static const int at = 5" ] ||
+    fail "the check finds something else: $(literals "$work/line.c")"
+find src/vi src/msg -name '*.[ch]' | sort | while read -r file; do literals "$file" | sed "s|^|$file: |"; done | sort -u >"$work/literals"
+sort -u <<'EOF' >"$work/allowed"
+src/msg/rail.c: state.least_trip_ns / 2
+src/msg/rail.c: >replay.main].score / 100
+src/msg/replay.c: >size * 2
+src/msg/replay.h: UINT32_MAX / 2
+src/msg/slot.c: 2 * most
+src/msg/slot.c: want / 2
+src/msg/wait.c: ns * 2
+src/vi/call/cards.c: 0] >= 224
+src/vi/call/cards.c: CALL_CARDS * 18
+src/vi/call/cards.c: port) > 65535
+src/vi/call/listener.c: >port > 65535
+src/vi/call/listener.c: high > 65535
+src/vi/call/rail.c: again / 4
+src/vi/call/rail.c: >nic.rank % 7
+src/vi/call/rail.c: ) / 7
+src/vi/call/rail.c: >attempts % 2
+src/vi/shm/heap.c: 2 * heap->wanted
+src/vi/shm/inbox.c: SHM_SAMPLE / 2
+src/vi/shm/inbox.c: word * 64
+src/vi/shm/lane.c: n >= 16
+src/vi/shm/lane.c: n > 32
+src/vi/shm/lane.c: n / 2
+src/vi/shm/lane.c: SHM_INLINE / 2
+src/vi/shm/line.c: 2 * line->dwell
+src/vi/shm/line.c: SHM_SAMPLE / 2
+src/vi/shm/nic.c: low) / 2
+src/vi/shm/segment.c: 511) / 512
+src/vi/tcp/receive.c: TCP_STAGE) / 4
+src/vi/tcp/receive.c: turn < 16
+EOF
+# The half of a round trip is one way; what doubles or is halved; two shares of a chunk; addresses, ports and bits; a spread of
+# times over ranks; what a cell or a copy of 48 bytes consists of; a reader that is leaving.
+comm -23 "$work/literals" "$work/allowed" >"$work/more"
+comm -13 "$work/literals" "$work/allowed" >"$work/less"
+[ ! -s "$work/more" ] || fail "a threshold belongs into src/base/tunables.def: $(cat "$work/more")"
+[ ! -s "$work/less" ] || fail "allowed and not there: $(cat "$work/less")"
+
+for pair in NEAR_BELOW:LINE_NEAR SLOW_BELOW:LINE_SLOW INTERRUPTED:LINE_SANE; do
+    bench=$(awk -v name="${pair%:*}" '$2 == name { print $3 * 1000 }' bench/floor.c)
+    table=$(sed -nE "s/^TUNABLE_ALL\(${pair#*:}, ps, ([0-9]+),.*/\1/p" src/base/tunables.def)
+    [ -n "$bench" ] && [ "$bench" = "$table" ] || fail "bench/floor.c has $bench ps for ${pair%:*}, the table $table"
 done
 finish

@@ -10,8 +10,8 @@
  * own time. */
 static void unanswered(int fd, int ms)
 {
-    call_option(fd, IPPROTO_TCP, TCP_KEEPIDLE, ms ? 1 : 10);
-    call_option(fd, IPPROTO_TCP, TCP_KEEPINTVL, ms ? 1 : 5);
+    call_option(fd, IPPROTO_TCP, TCP_KEEPIDLE, (int)(ms ? TUNED(LINK_KEEP_DOUBTED) : TUNED(LINK_KEEP_IDLE)));
+    call_option(fd, IPPROTO_TCP, TCP_KEEPINTVL, (int)(ms ? TUNED(LINK_KEEP_DOUBTED) : TUNED(LINK_KEEP_GAP)));
     call_option(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, ms);
 }
 
@@ -28,7 +28,7 @@ struct call_link *call_link_make(struct call_nic *nic, int fd, enum call_phase p
     link->deadline = CALL_NEVER;
     call_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
     call_option(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
-    call_option(fd, IPPROTO_TCP, TCP_KEEPCNT, 4);
+    call_option(fd, IPPROTO_TCP, TCP_KEEPCNT, (int)TUNED(LINK_KEEP_PROBES));
     unanswered(fd, 0);
     return link;
 }

@@ -168,7 +168,7 @@ static bool place_make(struct call_listener *listener, uint64_t now)
         caller_evict(listener, false, TUNED_NS(LISTENER_HELLO), now) ||
         caller_evict(listener, true, TUNED_NS(LISTENER_PROOF), now))
         return true;
-    accepting_pause(listener, now + TUNED_NS(LISTENER_HELLO) / 2);
+    accepting_pause(listener, now + TUNED_NS(LISTENER_PAUSE));
     return false;
 }
 
@@ -419,7 +419,7 @@ static bool sockets_listen_at(struct call_cards *cards, int socket[CALL_CARDS], 
     for (int i = 0; i < cards->count; i++) {
         const struct call_card *card = &cards->card[i];
         socket[i] = call_card_socket(card, port, card->kind != CALL_KIND_TUNNEL, false);
-        if (socket[i] >= 0 && listen(socket[i], 4096) < 0)
+        if (socket[i] >= 0 && listen(socket[i], (int)TUNED(LISTENER_BACKLOG)) < 0)
             socket[i] = call_close_failed(socket[i]);
         if (socket[i] < 0) {
             while (i > 0)

@@ -19,7 +19,7 @@ _Atomic int shm_line_fixed = -1;
 static uint64_t line_cost(uint64_t ns, uint32_t bytes)
 {
     uint64_t cost = ns * 1000 * CACHE_LINE / bytes;
-    return bytes < SHM_SAMPLE ? cost * 3 / 5 : cost;
+    return bytes < SHM_SAMPLE ? cost * TUNED(LINE_SHORT) / 100 : cost;
 }
 
 static enum base_class class_of(uint64_t ps)
@@ -30,13 +30,14 @@ static enum base_class class_of(uint64_t ps)
 /* Beyond the border of the present class by a quarter. */
 static bool beyond(const struct shm_line *line, uint64_t ps)
 {
-    enum base_class least = class_of(ps + ps / 4), most = class_of(ps - ps / 5);
+    enum base_class least = class_of(ps * (100 + TUNED(LINE_BEYOND)) / 100);
+    enum base_class most = class_of(ps * 100 / (100 + TUNED(LINE_BEYOND)));
     return least < line->class || most > line->class;
 }
 
 static void class_set(struct shm_line *line, uint64_t ps, uint64_t now)
 {
-    bool soon = line->known && now - line->changed_at < 10 * line->dwell;
+    bool soon = line->known && now - line->changed_at < TUNED(LINE_SOON) * line->dwell;
     uint64_t first = vbase_clock_ticks_of_ns(TUNED_NS(LINE_DWELL)),
              most = vbase_clock_ticks_of_ns(TUNED_NS(LINE_DWELL_MOST));
     line->dwell = !soon ? first : 2 * line->dwell < most ? 2 * line->dwell : most;

@@ -41,7 +41,7 @@ static void past_end(void) {}
 /* What a source writes is put into a buffer first where it goes past the caches. */
 static void source_store(char *to, struct vi_source *source, uint64_t bytes, bool past)
 {
-    char some[8192];
+    char some[TUNED(SHM_SOURCE_PART)];
     if (!past) {
         source->write(source, to, bytes);
         return;

@@ -178,8 +178,9 @@ static bool vi_dead(struct tcp_vi *vi)
     if (info.tcpi_unacked == 0 && info.tcpi_notsent_bytes == 0 &&
         atomic_load_explicit(&vi->call.vi.waiting, memory_order_relaxed) == 0)
         atomic_store_explicit(&vi->doubt, sent, memory_order_relaxed);
-    return (info.tcpi_unacked > 0 && info.tcpi_retransmits >= 2 && info.tcpi_last_ack_recv >= TUNED(TCP_DEAD)) ||
-           (info.tcpi_probes >= 3 && info.tcpi_last_ack_recv >= TUNED(TCP_DEAD_PROBED));
+    return (info.tcpi_unacked > 0 && info.tcpi_retransmits >= TUNED(TCP_DEAD_RETRIES) &&
+            info.tcpi_last_ack_recv >= TUNED(TCP_DEAD)) ||
+           (info.tcpi_probes >= TUNED(TCP_DEAD_PROBES) && info.tcpi_last_ack_recv >= TUNED(TCP_DEAD_PROBED));
 }
 
 bool tcp_doubtful(const struct tcp_nic *nic)

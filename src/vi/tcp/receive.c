@@ -280,7 +280,7 @@ static void acknowledge(struct tcp_nic *nic, struct tcp_link *link)
     struct tcp_vi *vi = tcp_link_vi(link);
     uint32_t owed =
         atomic_load_explicit(&vi->took, memory_order_relaxed) - atomic_load_explicit(&vi->told, memory_order_relaxed);
-    if (link->tell || owed >= TCP_TELL)
+    if (link->tell || owed >= TUNED(TCP_TELL))
         tcp_control_send(vi, TCP_TAKEN, 0);
     link->tell = false;
     if (link->start == link->end)

@@ -10,7 +10,6 @@
 #define TCP_MAX_SEND   ((64u << 10) + 256) /* 64 KiB and what stands before them */
 #define TCP_MAX_PUT    (1u << 30)
 #define TCP_DEPTH      1024u          /* frames sent that the other side has not taken */
-#define TCP_TELL       (TCP_DEPTH / 8) /* frames taken and not told */
 #define TCP_PUTS       64u            /* puts under way on one vi */
 #define TCP_NONE       UINT64_MAX
 
