@@ -61,11 +61,6 @@ static inline struct list_node *list_first(const struct list *list)
     return list_empty(list) ? NULL : list->head.next;
 }
 
-static inline struct list_node *list_next(const struct list *list, const struct list_node *node)
-{
-    return node->next == &list->head ? NULL : node->next;
-}
-
 static inline struct list_node *list_take_first(struct list *list)
 {
     struct list_node *node = list_first(list);

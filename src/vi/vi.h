@@ -160,16 +160,6 @@ struct vi_state {
     const char *path;        /* the cards at both ends, in words; NULL: none, or not yet. Lives as the vi does */
 };
 
-/* Hands COUNT sends to a function, one at a time. */
-static inline bool vi_each(bool (*one)(struct vi *, uint64_t, const void *, size_t), struct vi *vi, uint64_t header,
-                           const void *data, size_t length, uint32_t count)
-{
-    bool enough = false;
-    for (uint32_t i = 0; i < count; i++)
-        enough |= one(vi, header, (const char *)data + i * length, length);
-    return enough;
-}
-
 /* How a poll looks. */
 #define VI_RARELY 1u /* nothing is awaited here: the provider may look at the network as rarely as it likes */
 

@@ -10,7 +10,7 @@ struct item {
 static void expect(const struct list *list, const char *want)
 {
     char text[64] = "";
-    for (struct list_node *n = list_first(list); n; n = list_next(list, n))
+    list_for_each(n, list)
         snprintf(text + strlen(text), sizeof(text) - strlen(text), "%d", container_of(n, struct item, link)->number);
     CHECK_TEXT(text, want);
 }

@@ -139,9 +139,9 @@ static int release_vi(struct fault_nic *nic, struct fault_vi *vi, uint64_t now, 
 struct fault_vi *fault_next(struct fault_nic *nic, struct fault_vi *vi)
 {
     base_lock(&nic->lock);
-    struct list_node *node = vi ? list_next(&nic->vis, &vi->link) : list_first(&nic->vis);
+    struct list_node *node = vi ? vi->link.next : nic->vis.head.next;
     base_unlock(&nic->lock);
-    return node ? container_of(node, struct fault_vi, link) : NULL;
+    return node == &nic->vis.head ? NULL : container_of(node, struct fault_vi, link);
 }
 
 int fault_release(struct fault_nic *nic, int budget)

@@ -3,6 +3,7 @@
  * A vi here wraps a vi there, whose owner it is. Events come up through our own sink, which holds them back or passes
  * them on. A dropped link is a disconnect below and a "down" above: the other side sees its own. */
 #include "fault/held.h"
+#include "vi/each.h"
 #include <signal.h>
 
 static const struct vi_ops fault_ops;
@@ -307,8 +308,9 @@ static void ghost_step(struct fault_vi *vi)
 {
     if (vbase_clock_ns() < vi->ghost)
         return;
-    for (struct list_node *node = list_first(&vi->transfers); node && !vi->haunted; node = list_next(&vi->transfers, node))
-        (void)!vi_put(vi->inner, &container_of(node, struct fault_event, link)->transfer);
+    list_for_each(node, &vi->transfers)
+        if (!vi->haunted)
+            (void)!vi_put(vi->inner, &container_of(node, struct fault_event, link)->transfer);
     if (vi->haunted && vi->inner->waiting == 0)
         ghost_end(vi);
     else

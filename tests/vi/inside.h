@@ -3,6 +3,7 @@
 #define TESTS_VI_INSIDE_H
 
 #include "check.h"
+#include "each.h"
 #include "fault/fault.h"
 #include "base/clock.h"
 #include "base/counters.h"

@@ -4,6 +4,7 @@
 #define TESTS_VI_SUITE_H
 
 #include "check.h"
+#include "each.h"
 #include "fault/fault.h"
 #include "base/atomic.h"
 #include "base/clock.h"

@@ -5,6 +5,7 @@
 
 #include "vi/vi.h"
 #include "check.h"
+#include "each.h"
 #include "base/clock.h"
 #include "base/settings.h"
 

@@ -3,6 +3,7 @@
  * timeout: 120 */
 #include "vi/vi.h"
 #include "check.h"
+#include "each.h"
 #include "base/atomic.h"
 #include "base/clock.h"
 #include "base/settings.h"
