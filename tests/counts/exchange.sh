@@ -61,8 +61,18 @@ measure_far() { # MODE
         [ $others -le 50 ] || fail "$others other system calls of a hundred exchanges" # the clock decides of some
     fi
 }
+each_over() { # COMM: instructions of an exchange over such a communicator
+    echo $((($(COMM=$1 instructions $many) - $(COMM=$1 instructions $few)) / ((many - few) * 2 * batch)))
+}
+measure_inter() {
+    local twin inter
+    twin=$(each_over twin) inter=$(each_over inter)
+    echo "instructions of an exchange over a duplicate of the world: $twin, over an intercommunicator: $inter"
+    [ "$twin" -gt 0 ] && [ $((inter * 10)) -le $((twin * 11)) ] || fail "an intercommunicator costs $inter, not $twin"
+}
 measure single
 THREADS=1 measure threads
+measure_inter
 export VIADUCT_TRANSPORTS=tcp
 measure_far single
 THREADS=1 measure_far threads

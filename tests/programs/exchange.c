@@ -1,7 +1,8 @@
 /* exchange N DIRECTORY: N batches of 8-byte messages from rank 0 to rank 1 and back, without anybody ever polling: the
  * ranks take turns by reading a byte from the other's fifo (DIRECTORY/0 and DIRECTORY/1), so a receive finds its message
  * there and a send finds its credit there. What a batch costs is what its sends and receives execute. With THREADS in the
- * environment several threads may call, though one does. */
+ * environment several threads may call, though one does. With COMM=twin the messages go over a duplicate of the world,
+ * with COMM=inter over an intercommunicator of the two. */
 #include "turns.h"
 #include <fcntl.h>
 #include <mpi.h>
@@ -10,6 +11,19 @@
 #include <unistd.h>
 
 #define BATCH 16
+
+static MPI_Comm comm = MPI_COMM_WORLD;
+static int other; /* the rank of the other one there */
+
+static void comm_make(const char *what)
+{
+    if (what && what[0] == 't')
+        MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    if (!what || what[0] != 'i')
+        return;
+    MPI_Intercomm_create(MPI_COMM_SELF, 0, MPI_COMM_WORLD, other, 0, &comm);
+    other = 0;
+}
 
 static int fifo(const char *directory, int rank)
 {
@@ -24,6 +38,8 @@ int main(int argc, char **argv)
     long value = 0;
     MPI_Init_thread(&argc, &argv, getenv("THREADS") ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &level);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    other = !rank;
+    comm_make(getenv("COMM"));
     mine = fifo(argv[2], rank);
     theirs = fifo(argv[2], !rank);
     if (mine < 0 || theirs < 0)
@@ -33,19 +49,19 @@ int main(int argc, char **argv)
         if (rank == 1)
             await_turn();
         for (int k = 0; k < BATCH && rank == 0; k++)
-            MPI_Send(&value, 8, MPI_BYTE, 1, 1, MPI_COMM_WORLD);
+            MPI_Send(&value, 8, MPI_BYTE, other, 1, comm);
         if (rank == 0) {
             turn_is_yours();
             await_turn();
         }
         for (int k = 0; k < BATCH && rank == 1; k++)
-            MPI_Recv(&value, 8, MPI_BYTE, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            MPI_Recv(&value, 8, MPI_BYTE, other, 1, comm, MPI_STATUS_IGNORE);
         for (int k = 0; k < BATCH && rank == 1; k++)
-            MPI_Send(&value, 8, MPI_BYTE, 0, 1, MPI_COMM_WORLD);
+            MPI_Send(&value, 8, MPI_BYTE, other, 1, comm);
         if (rank == 1)
             turn_is_yours();
         for (int k = 0; k < BATCH && rank == 0; k++)
-            MPI_Recv(&value, 8, MPI_BYTE, 1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            MPI_Recv(&value, 8, MPI_BYTE, other, 1, comm, MPI_STATUS_IGNORE);
     }
     MPI_Finalize();
     return 0;
