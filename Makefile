@@ -3,6 +3,7 @@
 #   make demo         heat diffusion on 4 ranks, then a table of latency and bandwidth
 #   make check        every test under every preset        make bench, make soak    figures; long runs
 #   make check-sock   servers and clients of others under viaduct sock, which it downloads into build/programs
+#   make check-rdma   RDMA in an emulated machine, the kernel of which it downloads into a cache
 #   make install [PREFIX=/usr/local] [DESTDIR=]            make uninstall, make deb, make clean
 PREFIX ?= /usr/local
 DESTDIR ?=
@@ -31,6 +32,10 @@ check-sock:
 	@scripts/need programs
 	@scripts/check programs
 
+check-rdma:
+	@scripts/need rdma
+	@scripts/check rdma
+
 bench: all
 	@scripts/need bench
 	@bench/compare
@@ -54,4 +59,4 @@ deb: all
 clean:
 	rm -rf build build-*
 
-.PHONY: all demo check check-sock bench soak install uninstall deb clean
+.PHONY: all demo check check-sock check-rdma bench soak install uninstall deb clean
