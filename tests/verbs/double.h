@@ -1,0 +1,18 @@
+/* What a test asks of the double beside verbs; found in the library by dlsym. */
+#pragma once
+
+#include <infiniband/verbs.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct double_counts {
+    uint64_t sends, send_doorbells;       /* requests, and calls that posted them */
+    uint64_t receives, receive_doorbells;
+    uint64_t registered, deregistered;    /* regions */
+    uint64_t polls;
+};
+struct double_counts *double_counted(void);
+
+void double_fail(unsigned nth, enum ibv_wc_status status); /* the nth request from now on, from 1, ends so; 0: none */
+void double_hold(bool hold); /* completions of sends wait; at the end those of the youngest queue pair come first */
+void double_port(const char *device, bool up);
