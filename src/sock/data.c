@@ -3,6 +3,7 @@
 #include "sock/hooks.h"
 #include "sock/meet.h"
 #include "sock/stream.h"
+#include "sock/wait.h"
 
 #include <string.h>
 
@@ -27,10 +28,11 @@ static bool move_begin(struct move *move, bool out, int fd, const struct iovec *
             }
             if (*result == SOCK_PASS) {
                 atomic_fetch_add(out ? &move->file->link->sending : &move->file->link->receiving, 1);
+                sock_block_plain(move->file, out);
                 break;
             }
         }
-        if (sock_plain_begin(move->file->link, out))
+        if (sock_moving(move->file, out))
             break;
     }
     return false;

@@ -111,7 +111,7 @@ void sock_file_close(int fd, struct sock_file *file)
         return;
     }
     if (atomic_load(&file->fd) == fd)
-        fd_change(file, fd, false);
+        fd_change(file, fd, atomic_load(&file->link->stage) != STAGE_JOINED);
     sock_drop(file);
 }
 

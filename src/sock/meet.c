@@ -22,6 +22,7 @@
 #include "sock/set.h"
 #include "sock/step.h"
 #include "sock/tcp.h"
+#include "sock/wait.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -336,8 +337,17 @@ void sock_meet(struct sock_file *file)
     errno = saved;
 }
 
+bool sock_moving(struct sock_file *file, bool out)
+{
+    if (!sock_plain_begin(file->link, out))
+        return false;
+    sock_block_plain(file, out);
+    return true;
+}
+
 void sock_moved(struct sock_file *file, bool out, ssize_t result)
 {
+    sock_unblock(1);
     sock_plain_end(file->link, out);
     if (result <= 0 || sock_joined(file))
         return;

@@ -5,6 +5,8 @@
 
 #include "sock/file.h"
 
+/* The same as sock_plain_begin, before a call of the program that goes to TCP. */
+bool sock_moving(struct sock_file *file, bool out);
 /* The same as sock_plain_end, behind the call, which has returned RESULT: counts it, and looks for the other end. */
 void sock_moved(struct sock_file *file, bool out, ssize_t result);
 

@@ -139,6 +139,18 @@ static bool spin(struct call *call)
     return found;
 }
 
+static unsigned blocks_add(struct call *call)
+{
+    unsigned held = 0;
+    for (nfds_t i = 0; i < call->count; i++)
+        if (call->files[i]) {
+            short in = call->fds[i].events & (POLLIN | POLLRDNORM), out = call->fds[i].events & (POLLOUT | POLLWRNORM);
+            sock_block(call->files[i], (in ? POLLIN : 0) | (out ? POLLOUT : 0), call->place);
+            held++;
+        }
+    return held;
+}
+
 static int sleep_in_kernel(struct call *call, const sigset_t *mask)
 {
     call->asked[call->count] =
@@ -151,8 +163,10 @@ static int sleep_in_kernel(struct call *call, const sigset_t *mask)
         ns = again;
     const struct timespec left = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
     const struct timespec *limit = call->deadline || again ? &left : NULL;
+    unsigned held = blocks_add(call);
     int n = rings_ready(call) ? 0 : sock_real.ppoll(call->asked, call->count + (call->place >= 0), limit, mask);
     int why = errno;
+    sock_unblock(held);
     if (call->place >= 0) {
         sock_place_awake(call->place);
         if (n > 0 && call->asked[call->count].revents)

@@ -41,7 +41,7 @@ static ssize_t file_to_stream(struct sock_file *file, int from, off_t *at, size_
 /* The kernel's own, which may wait. It begins at once, so the descriptor is the connection's. */
 static ssize_t plain(struct sock_file *file, int from, off_t *at, size_t size)
 {
-    if (!sock_plain_begin(file->link, true))
+    if (!sock_moving(file, true))
         return SOCK_PLAIN;
     ssize_t n = sock_real.sendfile(sock_fd(file), from, at, size);
     sock_moved(file, true, n);
@@ -160,7 +160,7 @@ ssize_t sock_splice(int from, off64_t *from_at, int to, off64_t *to_at, size_t s
     do {
         if (file && sock_joined(file))
             n = out ? pipe_to_stream(file, from, size, flags) : stream_to_pipe(file, to, size, flags);
-    } while (n == SOCK_PLAIN && file && !sock_plain_begin(file->link, out));
+    } while (n == SOCK_PLAIN && file && !sock_moving(file, out));
     if (n == SOCK_PLAIN) {
         int ours = file ? sock_fd(file) : fd;
         n = sock_real.splice(out ? from : ours, from_at, out ? ours : to, to_at, size, flags);

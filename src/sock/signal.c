@@ -23,6 +23,7 @@ static _Thread_local struct {
     int depth;
     bool waiting; /* a signal does, see info */
     bool no_restart;
+    void *handler; /* the frame of the one that runs */
     sigset_t mask; /* before all signals were blocked */
     siginfo_t info[SIGNALS];
     bool there[SIGNALS];
@@ -50,8 +51,28 @@ static void arrived(int number, siginfo_t *info, void *context)
     thread.no_restart |= !(flags & SA_RESTART);
     if (flags & SA_RESETHAND)
         (void)sock_real.sigaction(number, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
+    void *outer = thread.handler;
+    thread.handler = __builtin_frame_address(0);
     atomic_load(&program[number].handler)(number, info, context);
+    thread.handler = outer;
     errno = saved;
+}
+
+/* It may have been left by a jump: then the stack is shorter now, or another one. (Stacks grow down.) */
+bool sock_in_handler(void)
+{
+    const char *here = __builtin_frame_address(0), *handler = thread.handler;
+    stack_t other;
+    if (likely(!handler))
+        return false;
+    if (sigaltstack(NULL, &other) == 0 && !(other.ss_flags & SS_DISABLE)) {
+        bool there = handler >= (char *)other.ss_sp && handler < (char *)other.ss_sp + other.ss_size;
+        if (there != ((other.ss_flags & SS_ONSTACK) != 0))
+            here = there ? handler + 1 : here; /* it has left the other stack, or is there for another signal */
+    }
+    if (here > handler)
+        thread.handler = NULL;
+    return thread.handler;
 }
 
 void sock_section_enter(void) { thread.depth++; }

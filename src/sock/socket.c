@@ -3,6 +3,7 @@
 #include "sock/hooks.h"
 #include "sock/meet.h"
 #include "sock/stream.h"
+#include "sock/wait.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -70,6 +71,7 @@ int sock_accept4(int listener, struct sockaddr *address, socklen_t *length, int 
 /* FD is about to be closed by us or by the kernel. */
 static void forget(int fd)
 {
+    sock_blocks_left();
     struct sock_file *file = sock_known(fd) ? sock_hold(fd) : NULL;
     if (!file) {
         sock_set_closed(fd);

@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 
 #define OWN_LOW  16384 /* the kernel has a table up to the highest number, and copies it in fork */
 #define OWN_MOST 4096
@@ -64,6 +65,9 @@ static void own_set(int fd)
     atomic_store(&sock_table[fd], SOCK_OWN);
 }
 
+/* No cancellation point: the thread may have a lock. */
+static void close_quietly(int fd) { (void)sock_raw(SYS_close, fd, 0, 0, 0, 0, 0); }
+
 int sock_own_copy(int fd)
 {
     int high = number_high(fd);
@@ -76,7 +80,7 @@ int sock_own_keep(int fd)
 {
     int high = fd >= 0 ? sock_own_copy(fd) : -1;
     if (fd >= 0)
-        sock_real.close(fd);
+        close_quietly(fd);
     return high;
 }
 
@@ -84,5 +88,5 @@ void sock_own_close(int fd)
 {
     if ((uint32_t)fd < SOCK_DESCRIPTORS)
         atomic_store(&sock_table[fd], 0);
-    sock_real.close(fd);
+    close_quietly(fd);
 }

@@ -9,6 +9,7 @@
 #include "sock/stream.h"
 
 #include <errno.h>
+#include <pthread.h>
 
 bool sock_watch_ready(struct sock_file *file, short event)
 {
@@ -104,6 +105,74 @@ void sock_unwatch(struct sock_file *file, short event, int place)
     sock_unlock(&file->link->receive);
 }
 
+#define BLOCKS 16 /* that are known: more come from poll with many descriptors */
+
+static _Thread_local struct {
+    unsigned count;
+    bool will_end; /* the thread's end is told */
+    struct {
+        struct sock_file *file;
+        short watched;
+        bool plain, out;
+        int place;
+    } block[BLOCKS];
+} blocked TLS_QUICK;
+
+static void block_give_back(unsigned i)
+{
+    struct sock_file *file = blocked.block[i].file;
+    if (blocked.block[i].plain)
+        sock_plain_end(file->link, blocked.block[i].out);
+    if (blocked.block[i].watched & POLLIN)
+        sock_unwatch(file, POLLIN, blocked.block[i].place);
+    if (blocked.block[i].watched & POLLOUT)
+        sock_unwatch(file, POLLOUT, blocked.block[i].place);
+    sock_drop(file);
+}
+
+void sock_blocks_left(void)
+{
+    if (likely(blocked.count == 0) || sock_in_handler())
+        return;
+    unsigned count = blocked.count < BLOCKS ? blocked.count : BLOCKS;
+    blocked.count = 0;
+    while (count)
+        block_give_back(--count);
+}
+
+static pthread_key_t end_key;
+static pthread_once_t end_once = PTHREAD_ONCE_INIT;
+static void thread_ended(void *nothing)
+{
+    (void)nothing;
+    blocked.will_end = false;
+    sock_blocks_left();
+}
+static void end_key_make(void) { (void)pthread_key_create(&end_key, thread_ended); }
+
+static void block_add(struct sock_file *file, short watched, int place, bool plain, bool out)
+{
+    sock_blocks_left();
+    if (unlikely(!blocked.will_end)) {
+        blocked.will_end = true;
+        pthread_once(&end_once, end_key_make);
+        (void)pthread_setspecific(end_key, &blocked);
+    }
+    if (blocked.count < BLOCKS) {
+        blocked.block[blocked.count].file = file;
+        blocked.block[blocked.count].watched = watched;
+        blocked.block[blocked.count].place = place;
+        blocked.block[blocked.count].plain = plain;
+        blocked.block[blocked.count].out = out;
+    }
+    atomic_signal_fence(memory_order_release); /* a handler sees it whole */
+    blocked.count++;
+}
+
+void sock_block(struct sock_file *file, short watched, int place) { block_add(file, watched, place, false, false); }
+void sock_block_plain(struct sock_file *file, bool out) { block_add(file, 0, -1, true, out); }
+void sock_unblock(unsigned count) { blocked.count -= count; }
+
 static int time_left(uint64_t deadline, uint64_t step, struct timespec *left)
 {
     uint64_t now = vbase_clock_ns(), ns = deadline ? (deadline > now ? deadline - now : 0) : ~0ull;
@@ -130,8 +199,11 @@ int sock_wait(struct sock_file *file, short event, uint64_t deadline, bool limit
     fds[0].events |= watch.events;
     fds[0].fd = sock_fd(file); /* behind the mark: what changes it wakes this place */
     sock_restart_begin();
-    if (by_tcp || !sock_watch_ready(file, event))
+    if (by_tcp || !sock_watch_ready(file, event)) {
+        sock_block(file, event, place);
         result = sock_real.ppoll(fds, 2, bounded ? &left : NULL, NULL);
+        sock_unblock(1);
+    }
     int why = errno;
     if (place >= 0) {
         sock_place_awake(place);

@@ -23,6 +23,14 @@ struct sock_watch {
 struct sock_watch sock_watch(struct sock_file *file, short event, int place);
 void sock_unwatch(struct sock_file *file, short event, int place);
 
+/* Calls of this thread that may block, each with its file held once, and what it has said about its wait. A jump out of
+ * a signal handler and cancellation leave them without a word: their count is given back by what the thread does next
+ * here, or by its end. Else a file would never be closed. */
+void sock_block(struct sock_file *file, short watched, int place); /* WATCHED: by sock_watch */
+void sock_block_plain(struct sock_file *file, bool out);           /* behind sock_plain_begin */
+void sock_unblock(unsigned count);                                 /* the last ones have returned */
+void sock_blocks_left(void); /* called by a thread that closes, too */
+
 /* There is something in the ring to wake up for. */
 bool sock_watch_ready(struct sock_file *file, short event);
 
