@@ -1,6 +1,7 @@
 /* The ways out of the ring: back to TCP, and to a new program; see stream.h. */
 #include "base/log.h"
 #include "sock/direction.h"
+#include "sock/place.h"
 #include "sock/real.h"
 #include "sock/rest.h"
 #include "sock/set.h"
@@ -70,6 +71,16 @@ bool sock_stream_back_in(struct sock_file *file)
     return done;
 }
 
+/* A join that is under way looks at the word when it is done. */
+bool sock_stream_never(struct sock_file *file)
+{
+    atomic_store(&file->link->never, true);
+    if (!sock_joined(file))
+        return true;
+    sock_stream_back_out(file);
+    return sock_stream_back_in(file);
+}
+
 /* What TCP brought before the ring; it may be on its way. Looked at first, and taken when it has been copied. */
 static bool tcp_to_rest(struct sock_file *file, uint64_t rest)
 {
@@ -132,14 +143,27 @@ bool sock_stream_leave_rest(struct sock_file *file)
     return done;
 }
 
+void sock_stream_reset(struct sock_file *file)
+{
+    struct sock_link *link = file->link;
+    sock_lock(&link->receive);
+    sock_lock(&link->send);
+    atomic_store(&file->mapping.words->direction[sock_out(file)].left, LEFT_RESET);
+    atomic_fetch_or(&file->mapping.words->direction[sock_in(file)].bells, BELLS_ENDED);
+    sock_out_end(file);
+    sock_in_goes_on(link);
+    sock_tcp_reset(sock_fd(file));
+    atomic_store(&link->shut_in, false);
+    atomic_store(&link->shut_out, false);
+    link->error = 0;
+    sock_unlock(&link->send);
+    sock_unlock(&link->receive);
+    sock_places_wake();
+    sock_set_refresh(file);
+}
+
 void sock_stream_break(struct sock_file *file, const char *what)
 {
-    sock_lock(&file->link->receive);
     LOG_WARN("descriptor %d: %s: the connection is reset", sock_fd(file), what);
-    sock_tcp_reset(sock_fd(file));
-    sock_unlock(&file->link->receive);
-    atomic_store(&file->link->in_phase, PHASE_BACK);
-    atomic_store(&file->link->out_phase, PHASE_BACK);
-    atomic_store(&file->link->strict_in, false);
-    atomic_store(&file->link->strict_out, false);
+    sock_stream_reset(file);
 }

@@ -56,7 +56,9 @@ void sock_stream_close(struct sock_file *file)
     sock_unlock(&link->receive);
     atomic_store(&out->ended, 1);
     SOCK_STEP(leaving);
-    atomic_store(&out->left, unread || is_abortive(sock_fd(file)) ? LEFT_RESET : LEFT_CLEAN);
+    uint32_t not_said = 0; /* by a reset */
+    atomic_compare_exchange_strong(&out->left, &not_said,
+                                   unread || is_abortive(sock_fd(file)) ? LEFT_RESET : LEFT_CLEAN);
     (void)sock_stream_writer_wake(file); /* where the end was said before, the kernel tells nothing */
     errno = saved;
 }

@@ -65,9 +65,9 @@ static void forget(struct sock_file *file)
 static void set_leave_all(uint32_t number)
 {
     for (uint32_t i = 1; i < sock_link_end(); i++) {
-        struct sock_file *file = &sock_files[i];
         struct sock_link *link = sock_link_at(i);
-        if (atomic_load(&link->set) != number || !atomic_load(&file->descriptors))
+        struct sock_file *file = atomic_load(&link->set) == number ? sock_hold_number(i) : NULL;
+        if (!file)
             continue;
         sock_lock(&link->receive);
         if (atomic_load(&link->set) == number) {
@@ -76,7 +76,16 @@ static void set_leave_all(uint32_t number)
                 sock_stream_place(file, NO_PLACE);
         }
         sock_unlock(&link->receive);
+        sock_drop(file);
     }
+}
+
+static int set_another(uint32_t number)
+{
+    for (int fd = 0; fd < sock_table_end(); fd++)
+        if (atomic_load(&sock_table[fd]) == SOCK_FILES + number)
+            return fd;
+    return -1;
 }
 
 void sock_set_closed(int fd)
@@ -88,7 +97,9 @@ void sock_set_closed(int fd)
     sock_table_set(fd, 0);
     if (atomic_load(&set->owner) != sock_pid())
         return; /* a child's copy */
-    int place = atomic_load(&set->place);
+    int place = atomic_load(&set->place), other = set->fd == fd ? set_another(number) : -1;
+    if (other >= 0)
+        set->fd = other;
     if (atomic_load(&set->descriptors) == 1)
         set_leave_all(number);
     if (atomic_fetch_sub(&set->descriptors, 1) == 1 && place >= 0)
@@ -99,24 +110,21 @@ void sock_set_closed(int fd)
 static int second_set(struct sock_file *file, int fd, int what, int member, struct epoll_event *event)
 {
     int result = sock_real.epoll_ctl(fd, what, member, event);
-    if (result == 0 && what == EPOLL_CTL_ADD) {
+    if (result == 0 && what == EPOLL_CTL_ADD)
         atomic_store(&file->link->many, true);
-        file->link->never = true;
-    }
     return result;
 }
 
-/* Under link->receive. */
-static int control(struct sock_file *file, uint32_t number, int what, int member, struct epoll_event *event)
+/* FD is the set. Under link->receive. */
+static int control(struct sock_file *file, int fd, uint32_t number, int what, int member, struct epoll_event *event)
 {
     struct sock_link *link = file->link;
-    struct sock_set *set = sock_set_at(number);
     uint32_t in = atomic_load(&link->set);
     int result;
     if (in && (in != number || link->set_fd != member))
-        return second_set(file, set->fd, what, member, event);
+        return second_set(file, fd, what, member, event);
     if (!sock_joined(file) || (what != EPOLL_CTL_DEL && !event)) {
-        result = sock_real.epoll_ctl(set->fd, what, member, event);
+        result = sock_real.epoll_ctl(fd, what, member, event);
         if (result == 0 && what == EPOLL_CTL_DEL)
             forget(file);
         else if (result == 0)
@@ -148,12 +156,13 @@ int sock_epoll_ctl(int fd, int what, int member, struct epoll_event *event)
         return sock_real.epoll_ctl(fd, what, member, event);
     }
     sock_lock(&file->link->receive);
-    int result = control(file, atomic_load(&sock_table[fd]) - SOCK_FILES, what, member, event);
+    int result = control(file, fd, atomic_load(&sock_table[fd]) - SOCK_FILES, what, member, event);
     int why = errno;
-    bool back = atomic_load(&file->link->many) && sock_joined(file);
+    bool exclusive = result == 0 && what == EPOLL_CTL_ADD && event && event->events & EPOLLEXCLUSIVE;
+    bool back = atomic_load(&file->link->many) || exclusive || (result == 0 && atomic_load(&set->plain));
     sock_unlock(&file->link->receive);
-    if (back)
-        sock_stream_back_out(file);
+    if (back && !file->link->never)
+        (void)sock_stream_never(file);
     sock_drop(file);
     errno = why;
     return result;
@@ -167,17 +176,18 @@ void sock_set_make_plain(struct sock_set *set, uint32_t number)
     if (atomic_exchange(&set->plain, true))
         return;
     for (uint32_t i = 1; i < sock_link_end(); i++) {
-        struct sock_file *file = &sock_files[i];
-        if (atomic_load(&sock_link_at(i)->set) != number || !atomic_load(&file->descriptors) || !sock_joined(file))
+        struct sock_file *file = atomic_load(&sock_link_at(i)->set) == number ? sock_hold_number(i) : NULL;
+        if (!file)
             continue;
-        sock_stream_back_out(file);
-        bool back = sock_stream_back_in(file);
+        bool back = sock_stream_never(file);
         sock_lock(&file->link->receive);
-        (void)sock_set_register(file, number);
+        if (sock_joined(file) && atomic_load(&file->link->set) == number)
+            (void)sock_set_register(file, number);
         sock_unlock(&file->link->receive);
         const uint64_t one = 1;
         if (!back && place >= 0 && atomic_load(&set->owner) == sock_pid())
             (void)!sock_real.write(sock_place_event(place), &one, sizeof(one));
+        sock_drop(file);
     }
 }
 

@@ -45,7 +45,7 @@ struct sock_link {
     /* from here on cleared when a link is opened */
     bool active;                           /* this side connected; else it accepted */
     bool lost_count;                       /* more holders than places, or some that cannot be counted */
-    bool never;                            /* an option that shared memory cannot keep */
+    _Atomic bool never;                    /* it has or is what shared memory cannot keep */
     _Atomic bool nonblocking;
     _Atomic bool shut_in, shut_out;        /* by shutdown; shut_out also when the kernel will refuse what is sent */
     _Atomic bool many;                     /* in more than one epoll set */
@@ -80,7 +80,7 @@ struct sock_link {
     uint64_t empty_since;        /* ticks: the first of them */
     _Atomic uint32_t waited;     /* in our functions, fewer than so many empty reads ago */
     uint32_t waiting;  /* threads that wait for bytes */
-    int error;         /* that the kernel has told us, and tells once; the program has not heard it */
+    _Atomic int error; /* that the kernel has told us, and tells once; the program has not heard it */
     uint64_t counted;  /* ticks: when the holders were last counted */
 
     /* its place in an epoll set (epoll.h), changed under `receive` */

@@ -21,6 +21,7 @@
 #include "sock/real.h"
 #include "sock/set.h"
 #include "sock/step.h"
+#include "sock/stream.h"
 #include "sock/tcp.h"
 #include "sock/wait.h"
 
@@ -136,8 +137,9 @@ static void join(struct sock_file *file)
     atomic_store(&link->stage, STAGE_JOINED); /* seq_cst: pairs with sock_plain_begin */
     sock_stream_be_ready(file);
     sock_unlock(&link->receive);
-    sock_set_joined(file);
     LOG_DEBUG("connection %u is joined", (unsigned)number);
+    if (!sock_set_joined(file) || atomic_load(&link->never)) /* said meanwhile */
+        (void)sock_stream_never(file);
 }
 
 static void first_step(struct sock_file *file)
@@ -155,7 +157,7 @@ static void first_step(struct sock_file *file)
         give_up(file, REASON_PORTS);
         return;
     }
-    if (!ends || link->never || sock_tcp_special(sock_fd(file))) {
+    if (!ends || atomic_load(&link->never) || !sock_set_may_join(file) || sock_tcp_special(sock_fd(file))) {
         give_up(file, REASON_KIND);
         return;
     }

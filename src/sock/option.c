@@ -1,6 +1,7 @@
 /* Options and ends of connections: shutdown, ioctl, getsockopt, setsockopt. The kernel's answer holds, but where the
  * bytes are in a ring. An option that shared memory cannot keep sends a joined connection back to TCP. */
 #include "sock/hooks.h"
+#include "sock/place.h"
 #include "sock/stream.h"
 #include "sock/tcp.h"
 
@@ -27,15 +28,6 @@ static bool needs_tcp(int level, int name)
     return level == SOL_SOCKET && (name == SO_ZEROCOPY || name == SO_TIMESTAMP || name == SO_TIMESTAMPNS ||
                                    name == SO_TIMESTAMPING || name == SO_ATTACH_FILTER || name == SO_ATTACH_BPF ||
                                    name == SO_MAX_PACING_RATE || name == SO_TXTIME || name == SO_RCVLOWAT);
-}
-
-static void never(struct sock_file *file)
-{
-    file->link->never = true;
-    if (!sock_joined(file))
-        return;
-    sock_stream_back_out(file);
-    (void)sock_stream_back_in(file); /* where bytes lie in the ring the writer goes on to use it */
 }
 
 static uint64_t ns_of(const struct timeval *time)
@@ -76,7 +68,7 @@ int sock_setsockopt(int fd, int level, int name, const void *value, socklen_t le
     if (!file)
         return result;
     if (needs_tcp(level, name))
-        never(file);
+        (void)sock_stream_never(file); /* where bytes lie in the ring the writer goes on to use it */
     if (level == SOL_SOCKET && (name == SO_RCVTIMEO || name == SO_RCVTIMEO_NEW) && length >= sizeof(struct timeval))
         file->link->receive_limit = ns_of(value);
     if (level == SOL_SOCKET && (name == SO_SNDTIMEO || name == SO_SNDTIMEO_NEW) && length >= sizeof(struct timeval))
@@ -129,6 +121,7 @@ int sock_shutdown(int fd, int how)
             atomic_store(&file->link->shut_out, true);
             atomic_store(&file->mapping.words->direction[sock_out(file)].ended, 1);
             sock_unlock(&file->link->send);
+            sock_places_wake(); /* a thread that waits for room hears of it */
         }
         if (how != SHUT_WR)
             atomic_store(&file->link->shut_in, true);
@@ -165,7 +158,7 @@ int sock_ioctl(int fd, unsigned long what, long value)
     if (file && result == 0 && what == FIONBIO)
         atomic_store(&file->link->nonblocking, *(int *)value != 0);
     if (file && result == 0 && what == FIOASYNC && *(int *)value)
-        never(file);
+        (void)sock_stream_never(file);
     if (file)
         sock_drop(file);
     return result;

@@ -126,7 +126,7 @@ void sock_stream_bells_take(struct sock_file *file)
     struct sock_direction *in = &file->mapping.words->direction[sock_in(file)];
     uint64_t bells = atomic_load(&in->bells) & ~BELLS_ENDED;
     if (atomic_load(&file->link->in_phase) == PHASE_RING && atomic_load(&in->at) + bells > file->link->consumed)
-        (void)bells_take(file, bells);
+        (void)error_keep(file->link, bells_take(file, bells));
 }
 
 /* Edge-triggered members of a set are told of every write. */
@@ -410,7 +410,7 @@ ssize_t sock_in_take(struct sock_file *file, struct sock_pieces *to, int flags, 
     if (n == -EAGAIN && atomic_load(&link->shut_in))
         n = 0;
     if (n == 0 && link->error && !atomic_load(&link->shut_in))
-        n = -link->error;
+        n = end_of(file, -link->error);
     if (total || n > 0)
         error_keep(link, n);
     else if (n != -EAGAIN)

@@ -57,6 +57,8 @@ static bool bell_send(struct sock_file *file)
     while (sock_tcp_send(fd, "", 1) != 1) {
         if (errno == EPIPE || errno == ECONNRESET) {
             atomic_store(&file->link->shut_out, true); /* nothing reads any more: the kernel tells the program */
+            if (errno == ECONNRESET) /* it told us, and tells once */
+                file->link->error = ECONNRESET;
             break;
         }
         seen = atomic_load(&out->bells);

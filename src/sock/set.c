@@ -33,11 +33,20 @@ static uint32_t kernel_events(const struct sock_set *set, struct sock_file *file
     return atomic_load(&set->plain) ? kernel : kernel | EPOLLET;
 }
 
+bool sock_set_own(struct sock_set *set)
+{
+    uint32_t owner = atomic_load(&set->owner);
+    if (owner == sock_pid())
+        return true;
+    return atomic_load(&set->place) < 0 && sock_process_is_dead(owner) &&
+           atomic_compare_exchange_strong(&set->owner, &owner, sock_pid());
+}
+
 /* The set's place, made with the first joined connection. */
 static int place_make(struct sock_set *set)
 {
     int place = atomic_load(&set->place), none = -1;
-    if (atomic_load(&set->owner) != sock_pid())
+    if (!sock_set_own(set))
         return -1; /* it is on the board of another process */
     if (place >= 0 || atomic_load(&set->plain))
         return place;
@@ -76,8 +85,8 @@ void sock_set_place(struct sock_file *file)
     struct sock_link *link = file->link;
     struct sock_set *set = sock_set_at(atomic_load(&link->set));
     uint32_t number = (uint32_t)(file - sock_files);
-    int place = place_make(set);
-    bool placed = place >= 0 && !atomic_load(&set->plain) && !atomic_load(&link->many) && link->waiting == 0 &&
+    int place = atomic_load(&set->plain) ? -1 : place_make(set);
+    bool placed = place >= 0 && !atomic_load(&link->many) && link->waiting == 0 &&
                   file->peer && atomic_load(&set->owner) == sock_pid();
     sock_stream_place(file, placed ? (uint32_t)place + 1 : NO_PLACE);
     if (place < 0)
@@ -150,17 +159,29 @@ static bool spent_in_kernel(int set, int member)
     return !(events & (EPOLLIN | EPOLLOUT | EPOLLERR | EPOLLHUP | EPOLLPRI | EPOLLRDHUP));
 }
 
-void sock_set_joined(struct sock_file *file)
+bool sock_set_may_join(struct sock_file *file)
 {
     struct sock_link *link = file->link;
+    sock_lock(&link->receive);
+    uint32_t number = atomic_load(&link->set);
+    bool may = !number || (place_make(sock_set_at(number)) >= 0 && !atomic_load(&sock_set_at(number)->plain));
+    sock_unlock(&link->receive);
+    return may;
+}
+
+bool sock_set_joined(struct sock_file *file)
+{
+    struct sock_link *link = file->link;
+    bool done = true;
     sock_lock(&link->receive);
     uint32_t number = atomic_load(&link->set);
     if (number) {
         if (atomic_load(&link->set_events) & EPOLLONESHOT)
             atomic_store(&link->set_spent, spent_in_kernel(sock_set_at(number)->fd, link->set_fd));
-        (void)sock_set_register(file, number);
+        done = sock_set_register(file, number) == 0 && !atomic_load(&sock_set_at(number)->plain);
     }
     sock_unlock(&link->receive);
+    return done;
 }
 
 void sock_set_refresh(struct sock_file *file)

@@ -32,8 +32,23 @@ int sock_socket(int family, int type, int protocol)
     return fd;
 }
 
+/* Connecting to nothing dissolves the connection; the socket may connect again, and stays TCP. */
+static void dissolve(int fd)
+{
+    struct sock_file *file = sock_hold(fd);
+    if (!file)
+        return;
+    atomic_store(&file->link->never, true);
+    sock_meet_end(file);
+    if (sock_joined(file))
+        sock_stream_reset(file);
+    sock_drop(file);
+}
+
 int sock_connect(int fd, const struct sockaddr *address, socklen_t length)
 {
+    if (address && length >= sizeof(address->sa_family) && address->sa_family == AF_UNSPEC)
+        dissolve(fd);
     int result = sock_real.connect(fd, address, length);
     struct sock_file *file = result == 0 || errno == EINPROGRESS ? sock_hold(fd) : NULL;
     if (!file)

@@ -20,6 +20,8 @@ short sock_stream_level(struct sock_file *file, short wanted, short kernel);
 /* The kernel, asked for what sock_stream_events said, has reported these: what the program is to see. */
 short sock_stream_from_kernel(struct sock_file *file, short wanted, short reported);
 
+/* The connection is reset, as connecting to nothing does; whatever the socket is connected to later is TCP. */
+void sock_stream_reset(struct sock_file *file);
 /* The other side wrote what makes no sense: the connection is reset. */
 void sock_stream_break(struct sock_file *file, const char *what);
 
@@ -30,6 +32,9 @@ uint64_t sock_stream_readable(struct sock_file *file);
 /* This side is closed: nothing uses it any more. */
 void sock_stream_close(struct sock_file *file);
 
+/* FILE is never to be in a ring (any more), because the kernel has to carry all; false: bytes lie in its ring that have
+ * to be read first. */
+bool sock_stream_never(struct sock_file *file);
 /* Going back to TCP, each direction for itself; false: bytes lie in the ring that only this process can read. */
 void sock_stream_back_out(struct sock_file *file);
 bool sock_stream_back_in(struct sock_file *file);

@@ -8,6 +8,7 @@
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <pthread.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -860,6 +861,174 @@ static void closed_copy_server(int fd)
         _exit(9);
 }
 
+/* A handler jumps out of a call, as programs of old do to end a wait. */
+static sigjmp_buf out_of_it;
+static void on_alarm_jump(int number)
+{
+    (void)number;
+    siglongjmp(out_of_it, 1);
+}
+static void jumped_client(int fd)
+{
+    struct itimerval timer = {.it_value = {0, 50000}};
+    struct pollfd one = {.fd = fd, .events = POLLIN};
+    static volatile int jumps;
+    char byte;
+    signal(SIGALRM, on_alarm_jump);
+    jumps = sigsetjmp(out_of_it, 1) ? jumps + 1 : 0;
+    if (jumps < 4) {
+        setitimer(ITIMER_REAL, &timer, NULL);
+        if (jumps % 2 ? poll(&one, 1, 3000) : read(fd, &byte, 1))
+            SAY(" not interrupted");
+    }
+    SAY(" %d jumps", jumps);
+}
+static void jumped_server(int fd)
+{
+    char byte;
+    if (read(fd, &byte, 1) != 0)
+        _exit(9);
+}
+
+/* A thread that waits for room hears that another one has said the end. */
+static void *shut(void *fd)
+{
+    pause_ms(100);
+    return (void *)(shutdown(*(int *)fd, SHUT_WR) == 0 ? fd : NULL);
+}
+static void shut_writer_client(int fd)
+{
+    char *data = calloc(1, MUCH);
+    pthread_t thread;
+    void *ended;
+    double start = now();
+    signal(SIGPIPE, SIG_IGN);
+    pthread_create(&thread, NULL, shut, &fd);
+    ssize_t n = write(fd, data, MUCH);
+    SAY(" %s %s,", n > 0 && n < MUCH ? "a part" : told(n), now() - start < 1 ? "in time" : "late");
+    pthread_join(thread, &ended);
+    SAY(" %d, then %s", ended != NULL, told(write(fd, data, 1)));
+}
+static void shut_writer_server(int fd)
+{
+    char *data = calloc(1, MUCH);
+    ssize_t n;
+    pause_ms(1500);
+    while ((n = read(fd, data, MUCH)) > 0)
+        ;
+    if (n != 0)
+        _exit(9);
+}
+
+static int listen_here(struct sockaddr_in *address)
+{
+    socklen_t length = sizeof(*address);
+    int listener = socket(AF_INET, SOCK_STREAM, 0);
+    *address = (struct sockaddr_in){.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    if (bind(listener, (struct sockaddr *)address, length) || listen(listener, 4) ||
+        getsockname(listener, (struct sockaddr *)address, &length))
+        exit(1);
+    return listener;
+}
+
+/* A socket leaves its connection, and has another one afterwards. */
+static void anew_client(int fd)
+{
+    struct sockaddr none = {.sa_family = AF_UNSPEC};
+    struct sockaddr_in address;
+    struct timeval limit = {2, 0};
+    char data[5] = "";
+    int listener = listen_here(&address);
+    SAY(" %s", told(connect(fd, &none, sizeof(none))));
+    SAY(" %s", told(connect(fd, (struct sockaddr *)&address, sizeof(address))));
+    int other = accept(listener, NULL, NULL);
+    setsockopt(other, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+    SAY(", sent %s,", told(write(fd, "fresh", 5)));
+    SAY(" there %s", told(recv(other, data, 5, MSG_WAITALL)));
+    SAY(" %.5s", data);
+    close(other);
+    close(listener);
+}
+static void anew_server(int fd)
+{
+    char byte;
+    if (read(fd, &byte, 1) != -1 || errno != ECONNRESET)
+        _exit(9);
+}
+
+/* A set is what it is by each of its descriptors. */
+static void copied_set_client(int fd)
+{
+    int first = epoll_create1(0), copy = dup(first), other[2];
+    struct epoll_event event = {.events = EPOLLIN, .data.u64 = 7}, got = {0};
+    char byte = 0;
+    close(first);
+    if (pipe(other))
+        _exit(9);
+    SAY(" %s", told(epoll_ctl(copy, EPOLL_CTL_ADD, fd, &event)));
+    if (write(fd, &byte, 1) != 1)
+        _exit(9);
+    SAY(" %s", told(epoll_wait(copy, &got, 1, 2000)));
+    SAY(":%d %s", (int)got.data.u64, told(read(fd, &byte, 1)));
+    SAY(" %s", told(epoll_ctl(copy, EPOLL_CTL_MOD, fd, &event)));
+    SAY(" %s", told(epoll_ctl(copy, EPOLL_CTL_DEL, fd, NULL)));
+    close(copy);
+    close(other[0]);
+    close(other[1]);
+}
+static void copied_set_server(int fd)
+{
+    char byte;
+    if (read(fd, &byte, 1) != 1 || write(fd, &byte, 1) != 1 || read(fd, &byte, 1) != 0)
+        _exit(9);
+}
+
+/* Members of a set that is asked by poll: what it says is what the kernel knows of them. */
+static void polled_set_client(int fd)
+{
+    int set = epoll_create1(0);
+    struct epoll_event event = {.events = EPOLLIN, .data.u64 = 7};
+    struct pollfd one = {.fd = set, .events = POLLIN};
+    epoll_ctl(set, EPOLL_CTL_ADD, fd, &event);
+    SAY(" %d", poll(&one, 1, 0));
+    turns(fd, 1, 30);
+    SAY(" %d", poll(&one, 1, 0));
+    event.events |= EPOLLOUT;
+    epoll_ctl(set, EPOLL_CTL_MOD, fd, &event);
+    SAY(" %d", poll(&one, 1, 150));
+    close(set);
+}
+static void turns_server(int fd)
+{
+    turns(fd, 0, 30);
+    pause_ms(300);
+}
+
+/* An exclusive member cannot be registered otherwise later. */
+static void exclusive_client(int fd)
+{
+    int set = epoll_create1(0);
+    struct epoll_event event = {.events = EPOLLOUT | EPOLLEXCLUSIVE, .data.u64 = 7}, got;
+    char *data = calloc(1, 1 << 16);
+    SAY(" %s", told(epoll_ctl(set, EPOLL_CTL_ADD, fd, &event)));
+    turns(fd, 1, 30);
+    SAY(" room %d", epoll_wait(set, &got, 1, 0));
+    fcntl(fd, F_SETFL, O_NONBLOCK);
+    while (write(fd, data, 1 << 16) > 0 || poll(NULL, 0, 20) || write(fd, data, 1 << 16) > 0)
+        ;
+    SAY(", then %d", epoll_wait(set, &got, 1, 0));
+    SAY(", later %d", epoll_wait(set, &got, 1, 3000));
+    close(set);
+}
+static void exclusive_server(int fd)
+{
+    char *data = calloc(1, 1 << 16);
+    turns(fd, 0, 30);
+    pause_ms(300);
+    while (read(fd, data, 1 << 16) > 0)
+        ;
+}
+
 /* Whatever waits for room hears that the reader is gone. */
 static void full_killed_client(int fd)
 {
@@ -1133,6 +1302,12 @@ static const struct {
     {"closed while written", closed_writer_client, closed_writer_server},
     {"closed while read", closed_reader_client, closed_reader_server},
     {"one of two closed while read", closed_copy_client, closed_copy_server},
+    {"jumped out of", jumped_client, jumped_server},
+    {"shut while written", shut_writer_client, shut_writer_server},
+    {"connected anew", anew_client, anew_server},
+    {"copied set", copied_set_client, copied_set_server},
+    {"member of a polled set stays TCP", polled_set_client, turns_server},
+    {"exclusive member stays TCP", exclusive_client, exclusive_server},
     {"full and killed", full_killed_client, full_killed_server},
     {"half closed and killed", half_killed_client, half_killed_server},
     {"half closed, then closed", half_killed_client, half_closed_server},
@@ -1142,18 +1317,14 @@ static const struct {
 
 static void run(size_t i)
 {
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t length = sizeof(address);
-    int listener = socket(AF_INET, SOCK_STREAM, 0), status;
-    if (bind(listener, (struct sockaddr *)&address, length) || listen(listener, 4) ||
-        getsockname(listener, (struct sockaddr *)&address, &length))
-        exit(1);
+    struct sockaddr_in address;
+    int listener = listen_here(&address), status, used_before = strstr(cases[i].name, "stays TCP") ? 0 : 30;
     SAY("%s:", cases[i].name);
     pid_t server = fork();
     if (server == 0) {
         int fd = accept(listener, NULL, NULL);
         close(listener);
-        turns(fd, 0, 30);
+        turns(fd, 0, used_before);
         cases[i].server(fd);
         close(fd);
         _exit(0);
@@ -1162,7 +1333,7 @@ static void run(size_t i)
     int fd = socket(AF_INET, SOCK_STREAM, 0);
     if (connect(fd, (struct sockaddr *)&address, sizeof(address)))
         exit(1);
-    turns(fd, 1, 30);
+    turns(fd, 1, used_before);
     cases[i].client(fd);
     close(fd);
     waitpid(server, &status, 0);
