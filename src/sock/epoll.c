@@ -7,13 +7,12 @@
 
 #include <errno.h>
 
-static int set_open(int fd)
+static void set_open(int fd)
 {
-    for (uint32_t i = 1; fd >= 0 && (uint32_t)fd < SOCK_DESCRIPTORS && i < SOCK_SETS && sock_family_open(); i++) {
-        struct sock_set *set = sock_set_at(i);
-        uint32_t free = 0;
-        if (!atomic_compare_exchange_strong(&set->descriptors, &free, 1))
-            continue;
+    uint32_t number = fd >= 0 && (uint32_t)fd < SOCK_DESCRIPTORS && sock_family_open() ? sock_set_take() : 0;
+    struct sock_set *set = number ? sock_set_at(number) : NULL;
+    if (set) {
+        atomic_store(&set->descriptors, 1);
         atomic_store(&set->tagged, false);
         atomic_store(&set->owner, sock_pid());
         atomic_store(&set->place, -1);
@@ -23,15 +22,27 @@ static int set_open(int fd)
         set->fd = fd;
         set->generation++;
         set->cursor = set->rounds = 0;
-        sock_table_set(fd, SOCK_FILES + i);
-        break;
+        sock_table_set(fd, SOCK_FILES + number);
     }
+}
+
+int sock_epoll_create(int size)
+{
+    sock_change_begin();
+    int fd = sock_real.epoll_create(size);
+    set_open(fd);
+    sock_change_end();
     return fd;
 }
 
-int sock_epoll_create(int size) { return set_open(sock_real.epoll_create(size)); }
-
-int sock_epoll_create1(int flags) { return set_open(sock_real.epoll_create1(flags)); }
+int sock_epoll_create1(int flags)
+{
+    sock_change_begin();
+    int fd = sock_real.epoll_create1(flags);
+    set_open(fd);
+    sock_change_end();
+    return fd;
+}
 
 void sock_set_copied(int from, int to)
 {
@@ -93,20 +104,26 @@ void sock_set_closed(int fd)
     struct sock_set *set = sock_set_of(fd);
     if (!set)
         return;
-    uint32_t number = atomic_load(&sock_table[fd]) - SOCK_FILES;
-    sock_table_set(fd, 0);
-    if (atomic_load(&set->owner) != sock_pid())
-        return; /* a child's copy */
-    int place = atomic_load(&set->place), other = set->fd == fd ? set_another(number) : -1;
-    if (other >= 0)
-        set->fd = other;
-    if (atomic_load(&set->descriptors) == 1)
-        set_leave_all(number);
-    if (atomic_fetch_sub(&set->descriptors, 1) == 1 && place >= 0)
-        sock_place_close(place);
+    uint32_t number = sock_table_set(fd, 0) - SOCK_FILES;
+    bool last, owned = atomic_load(&set->owner) == sock_pid(); /* else a child's copy */
+    int other = !owned || set->fd == fd ? set_another(number) : -1;
+    if (owned) {
+        int place = atomic_load(&set->place);
+        if (other >= 0)
+            set->fd = other;
+        if (atomic_load(&set->descriptors) == 1)
+            set_leave_all(number);
+        last = atomic_fetch_sub(&set->descriptors, 1) == 1;
+        if (last && place >= 0)
+            sock_place_close(place);
+    } else {
+        last = other < 0;
+    }
+    if (last && sock_holders_leave(&set->holders, sock_pid()))
+        sock_set_free(number);
 }
 
-/* A connection in two sets: the kernel alone can tell both, so it is to carry the bytes. */
+/* A connection in two sets, or in one that we do not know: the kernel alone can tell, so it is to carry the bytes. */
 static int second_set(struct sock_file *file, int fd, int what, int member, struct epoll_event *event)
 {
     int result = sock_real.epoll_ctl(fd, what, member, event);
@@ -149,17 +166,18 @@ static int control(struct sock_file *file, int fd, uint32_t number, int what, in
 int sock_epoll_ctl(int fd, int what, int member, struct epoll_event *event)
 {
     struct sock_set *set = sock_set_of(fd);
-    struct sock_file *file = set ? sock_hold(member) : NULL;
+    struct sock_file *file = sock_known(member) ? sock_hold(member) : NULL;
     if (!file) {
         if (sock_set_of(member))
             sock_set_nested(member);
         return sock_real.epoll_ctl(fd, what, member, event);
     }
     sock_lock(&file->link->receive);
-    int result = control(file, fd, atomic_load(&sock_table[fd]) - SOCK_FILES, what, member, event);
+    int result = set ? control(file, fd, atomic_load(&sock_table[fd]) - SOCK_FILES, what, member, event)
+                     : second_set(file, fd, what, member, event);
     int why = errno;
     bool exclusive = result == 0 && what == EPOLL_CTL_ADD && event && event->events & EPOLLEXCLUSIVE;
-    bool back = atomic_load(&file->link->many) || exclusive || (result == 0 && atomic_load(&set->plain));
+    bool back = atomic_load(&file->link->many) || exclusive || (result == 0 && set && atomic_load(&set->plain));
     sock_unlock(&file->link->receive);
     if (back && !file->link->never)
         (void)sock_stream_never(file);

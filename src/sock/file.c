@@ -8,7 +8,6 @@
 #include "sock/trial.h"
 
 #include <errno.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 struct sock_file sock_files[SOCK_FILES];
@@ -47,12 +46,13 @@ struct sock_file *sock_hold_number(uint32_t number)
     return NULL;
 }
 
+static bool is_ours(int fd) { return fd >= 0 && sock_table_is_own(fd); }
+
 /* What this process has of it. */
 static void mine_leave(struct sock_file *file)
 {
-    int fd = sock_fd(file);
-    if (fd >= 0 && sock_table_is_own(fd))
-        sock_own_close(fd);
+    if (is_ours(sock_fd(file)))
+        sock_own_close(atomic_exchange(&file->fd, -1));
     if (file->mapping.words)
         sock_segment_leave((uint32_t)(file - sock_files), &file->mapping);
     if (file->peer)
@@ -64,11 +64,13 @@ static void mine_leave(struct sock_file *file)
 static void file_end(struct sock_file *file)
 {
     int saved = errno;
+    sock_change_begin();
     if (atomic_load(&file->link->stage) == STAGE_JOINED && sock_link_alone(file->link))
         sock_stream_close(file);
     mine_leave(file);
-    errno = saved;
     sock_link_leave(file->link);
+    sock_change_end();
+    errno = saved;
 }
 
 void sock_drop(struct sock_file *file)
@@ -150,15 +152,16 @@ bool sock_family_open(void)
 
 struct sock_file *sock_file_open(enum sock_stage stage, bool active)
 {
-    uint32_t start;
     if (!sock_family_open())
         return NULL;
-    start = sock_link_hint();
-    for (uint32_t i = 0; i < SOCK_FILES; i++) {
-        uint32_t number = (start + i) % SOCK_FILES;
+    for (uint32_t i = 0, number = sock_link_hint(); i < SOCK_FILES; i++, number++) {
+        if (number >= SOCK_OWN) {
+            number = 1;
+            sock_family_sweep(); /* once a round: what nobody closed */
+        }
         struct sock_file *file = &sock_files[number];
         struct sock_link *link = NULL;
-        if (number != 0 && number != SOCK_OWN && atomic_load_explicit(&file->users, memory_order_relaxed) == 0)
+        if (number != 0 && atomic_load_explicit(&file->users, memory_order_relaxed) == 0)
             link = sock_link_take(number, stage, active);
         if (!link)
             continue;
@@ -167,44 +170,59 @@ struct sock_file *sock_file_open(enum sock_stage stage, bool active)
     }
     return NULL;
 }
+
 uint32_t sock_family_fork(void)
 {
-    uint32_t high = sock_link_end();
-    uint32_t mark = SOCK_FORKING | (uint32_t)sock_raw(SYS_gettid, 0, 0, 0, 0, 0, 0);
+    uint32_t mark = sock_mark_make();
     bool joined = false;
-    for (uint32_t i = 1; i < high; i++) {
+    for (uint32_t i = 1; i < sock_link_end(); i++) {
         if (!atomic_load(&sock_files[i].descriptors))
             continue;
         joined |= atomic_load(&sock_link_at(i)->stage) == STAGE_JOINED;
-        sock_link_hold(sock_link_at(i), mark);
+        sock_holders_add(&sock_link_at(i)->holders, mark);
+        sock_files[i].mark = mark;
     }
+    for (uint32_t i = 1; i < sock_sets_end(); i++)
+        if (sock_holders_have(&sock_set_at(i)->holders, sock_pid()))
+            sock_holders_add(&sock_set_at(i)->holders, mark);
     if (joined)
         (void)sock_rest_open(); /* for a child that calls exec; without it that one may find bytes missing */
     sock_places_wake(); /* what waits as the only holder is no longer that */
     return mark;
 }
 
-static void marks_replace(uint32_t mark, uint32_t by)
+/* By the child, and by the parent, in whatever order: one of them may be killed before. */
+void sock_family_made(uint32_t mark, uint32_t child)
 {
-    uint32_t high = sock_link_end();
-    for (uint32_t i = 1; i < high; i++)
-        if (atomic_load(&sock_link_at(i)->stage) != STAGE_FREE)
-            sock_link_rename(sock_link_at(i), mark, by);
+    for (uint32_t i = 1; i < sock_link_end(); i++) {
+        struct sock_link *link = sock_files[i].mark == mark ? sock_link_at(i) : NULL;
+        if (link && child)
+            sock_holders_rename(&link->holders, mark, child);
+        else if (link && sock_holders_leave(&link->holders, mark))
+            atomic_store(&link->stage, STAGE_FREE);
+    }
+    for (uint32_t i = 1; i < sock_sets_end(); i++) {
+        struct sock_holders *holders = &sock_set_at(i)->holders;
+        if (child)
+            sock_holders_rename(holders, mark, child);
+        else if (sock_holders_leave(holders, mark))
+            sock_set_free(i);
+    }
 }
-
-void sock_family_failed(uint32_t mark) { marks_replace(mark, 0); }
 
 /* Calls that other threads of the parent had under way are not calls of the child, nor are its places. */
 void sock_family_child(uint32_t mark)
 {
-    uint32_t high = sock_link_end();
     sock_own_pid = (uint32_t)getpid();
-    marks_replace(mark, sock_pid());
+    sock_family_made(mark, sock_pid());
     sock_board_child();
-    for (uint32_t i = 1; i < high; i++) {
+    for (uint32_t i = 1; i < sock_link_end(); i++) {
         struct sock_file *file = &sock_files[i];
+        if (!atomic_load(&file->users) && !file->mapping.words && !is_ours(sock_fd(file)))
+            continue; /* nor is its page copied */
         file->told_place = -1;
-        if (atomic_exchange(&file->users, atomic_load(&file->descriptors)) && !atomic_load(&file->descriptors))
+        atomic_store(&file->users, atomic_load(&file->descriptors));
+        if (!atomic_load(&file->descriptors))
             mine_leave(file); /* a call of the parent goes on with it */
     }
 }

@@ -24,6 +24,7 @@ struct sock_file {
     struct sock_link *link;       /* what the family knows of it; same number as the file */
     struct sock_mapping mapping;  /* the segment, once it is joined */
     struct sock_peer *peer;       /* whom to wake; NULL: by TCP */
+    uint32_t mark;                /* of the last child that has it from here */
 
     /* while the other end is looked for, see meet.c; one thread at a time */
     _Atomic bool meeting;
@@ -62,10 +63,10 @@ int sock_file_another(const struct sock_file *file, int fd); /* another descript
 /* Drops FILE, of which FD was a descriptor that is about to be closed. */
 void sock_file_close(int fd, struct sock_file *file);
 
-/* Around a fork, for all connections of this process: before it, in the child, and in the parent where there is no
- * child. What comes from the first is an argument of the others. */
+/* Around a fork, for all that this process holds, while it is frozen: before it, and in the child. Then, in the
+ * parent, which child it is, 0: there is none. The mark that comes from the first is an argument of the others. */
 uint32_t sock_family_fork(void);
 void sock_family_child(uint32_t mark);
-void sock_family_failed(uint32_t mark);
+void sock_family_made(uint32_t mark, uint32_t child);
 
 #endif

@@ -1,5 +1,5 @@
-/* The memory of a family and the holders of its connections; see link.h. No locks: a place is taken by
- * compare-and-swap, and what a process leaves behind when it is killed is found by its number. */
+/* The memory of a family; see link.h. No locks: a link or a set is taken by compare-and-swap, and what processes leave
+ * behind when they end without closing it is swept up when there seems to be no room. */
 #include "sock/link.h"
 #include "base/clock.h"
 #include "sock/policy.h"
@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #define COUNT_NS 100000000
+#define SWEEP_NS 100000000
 
 static struct sock_family *_Atomic memory;
 #define family atomic_load_explicit(&memory, memory_order_acquire)
@@ -24,9 +25,8 @@ struct sock_link *sock_link_at(uint32_t number) { return &family->link[number]; 
 uint32_t sock_link_end(void) { return family ? atomic_load(&family->high) : 0; }
 uint32_t sock_link_hint(void) { return atomic_load_explicit(&family->next, memory_order_relaxed); }
 struct sock_set *sock_set_at(uint32_t number) { return family ? &family->set[number] : NULL; }
+uint32_t sock_sets_end(void) { return family ? atomic_load(&family->sets) : 0; }
 bool sock_family_is_there(void) { return family; }
-
-uint32_t sock_own_pid;
 
 bool sock_family_make(void)
 {
@@ -83,27 +83,11 @@ void sock_lock_make(pthread_mutex_t *lock)
     (void)pthread_mutex_init(lock, &kind);
 }
 
-bool sock_link_rename(struct sock_link *link, uint32_t old, uint32_t new)
+static void raise_to(_Atomic uint32_t *bound, uint32_t value)
 {
-    for (int i = 0; i < SOCK_HOLDERS; i++) {
-        uint32_t seen = old;
-        if (atomic_compare_exchange_strong(&link->holder[i], &seen, new))
-            return true;
-    }
-    return false;
-}
-
-void sock_link_hold(struct sock_link *link, uint32_t who)
-{
-    if (sock_link_rename(link, 0, who))
-        return;
-    for (int i = 0; i < SOCK_HOLDERS; i++) { /* children that ended without closing it */
-        uint32_t old = atomic_load(&link->holder[i]);
-        if (!(old & SOCK_FORKING) && old != sock_pid() && sock_process_is_dead(old))
-            atomic_compare_exchange_strong(&link->holder[i], &old, 0);
-    }
-    if (!sock_link_rename(link, 0, who))
-        link->lost_count = true;
+    uint32_t seen = atomic_load(bound);
+    while (seen < value && !atomic_compare_exchange_weak(bound, &seen, value))
+        ;
 }
 
 struct sock_link *sock_link_take(uint32_t number, enum sock_stage stage, bool active)
@@ -117,70 +101,82 @@ struct sock_link *sock_link_take(uint32_t number, enum sock_stage stage, bool ac
     link->active = active;
     sock_lock_make(&link->send);
     sock_lock_make(&link->receive);
-    sock_link_hold(link, sock_pid());
+    sock_holders_begin(&link->holders);
     atomic_store_explicit(&family->next, number + 1, memory_order_relaxed); /* a hint */
-    uint32_t high = atomic_load(&family->high);
-    while (high <= number && !atomic_compare_exchange_weak(&family->high, &high, number + 1))
-        ;
+    raise_to(&family->high, number + 1);
     return link;
 }
 
 void sock_link_leave(struct sock_link *link)
 {
-    sock_link_rename(link, sock_pid(), 0);
-    for (int i = 0; i < SOCK_HOLDERS; i++)
-        if (atomic_load(&link->holder[i]) != 0)
-            return;
-    if (!link->lost_count)
+    if (sock_holders_leave(&link->holders, sock_pid()))
         atomic_store_explicit(&link->stage, STAGE_FREE, memory_order_release);
 }
 
-/* A process that has ended; one that nobody has waited for yet counts as ended. */
-bool sock_process_is_dead(uint32_t pid)
+/* Connections of other processes may still say that they are in it. */
+void sock_set_free(uint32_t number)
 {
-    char path[40], text[200];
-    snprintf(path, sizeof(path), "/proc/%u/stat", pid);
-    int fd = (int)sock_raw(SYS_openat, AT_FDCWD, (long)path, O_RDONLY | O_CLOEXEC, 0, 0, 0);
-    if (fd < 0)
-        return fd == -ENOENT && sock_raw(SYS_kill, (long)pid, 0, 0, 0, 0, 0) == -ESRCH;
-    long n = sock_raw(SYS_read, fd, (long)text, sizeof(text) - 1, 0, 0, 0);
-    sock_raw(SYS_close, fd, 0, 0, 0, 0, 0);
-    text[n > 0 ? n : 0] = '\0';
-    const char *end = strrchr(text, ')');
-    return end && (end[2] == 'Z' || end[2] == 'X');
+    for (uint32_t i = 1; i < sock_link_end(); i++) {
+        uint32_t seen = number;
+        atomic_compare_exchange_strong(&sock_link_at(i)->set, &seen, 0);
+    }
+    atomic_store(&family->set[number].used, false);
 }
 
-bool sock_link_alone(struct sock_link *link)
+/* It asks for each process; where all that there is is in use it would do so with every call. */
+void sock_family_sweep(void)
 {
-    uint32_t own = sock_pid();
-    if (link->lost_count)
-        return false;
-    for (int i = 0; i < SOCK_HOLDERS; i++) {
-        uint32_t who = atomic_load(&link->holder[i]);
-        if (who == 0 || who == own)
-            continue;
-        if ((who & SOCK_FORKING) || !sock_process_is_dead(who))
-            return false;
-        atomic_compare_exchange_strong(&link->holder[i], &who, 0);
+    static _Atomic uint64_t last;
+    uint64_t now = vbase_clock_ns(), before = atomic_load(&last);
+    if ((before && now - before < SWEEP_NS) || !atomic_compare_exchange_strong(&last, &before, now))
+        return;
+    for (uint32_t i = 1; i < sock_link_end(); i++) {
+        struct sock_link *link = sock_link_at(i);
+        if (atomic_load_explicit(&link->stage, memory_order_relaxed) != STAGE_FREE &&
+            sock_holders_sweep(&link->holders))
+            atomic_store_explicit(&link->stage, STAGE_FREE, memory_order_release);
     }
-    return true;
+    for (uint32_t i = 1; i < sock_sets_end(); i++)
+        if (sock_holders_sweep(&sock_set_at(i)->holders))
+            sock_set_free(i);
 }
+
+static uint32_t set_find(void)
+{
+    for (uint32_t i = 1; i < SOCK_SETS; i++) {
+        bool used = false;
+        if (!atomic_compare_exchange_strong(&family->set[i].used, &used, true))
+            continue;
+        sock_holders_begin(&family->set[i].holders);
+        raise_to(&family->sets, i + 1);
+        return i;
+    }
+    return 0;
+}
+
+uint32_t sock_set_take(void)
+{
+    uint32_t number = set_find();
+    if (number)
+        return number;
+    sock_family_sweep();
+    return set_find();
+}
+
+bool sock_link_alone(struct sock_link *link) { return sock_holders_alone(&link->holders); }
 
 bool sock_link_alone_lately(struct sock_link *link)
 {
-    uint32_t own = sock_pid(), others = 0;
-    for (int i = 0; i < SOCK_HOLDERS; i++) {
-        uint32_t who = atomic_load_explicit(&link->holder[i], memory_order_relaxed);
-        others += who != 0 && who != own;
-    }
+    bool others = sock_holders_others(&link->holders);
     uint64_t now = others ? clock_ticks() : 0;
-    if (link->lost_count || (others && vbase_clock_ns_of_ticks(now - link->counted) < COUNT_NS))
+    if (atomic_load(&link->holders.uncounted) ||
+        (others && vbase_clock_ns_of_ticks(now - link->counted) < COUNT_NS))
         return false;
     link->counted = now;
     return !others || sock_link_alone(link);
 }
 
-void sock_link_unknown(struct sock_link *link) { link->lost_count = true; }
+void sock_link_unknown(struct sock_link *link) { atomic_store(&link->holders.uncounted, true); }
 
 static uint64_t limit_read(int fd, int name)
 {

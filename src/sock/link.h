@@ -1,23 +1,19 @@
 /* What a family of processes knows of a TCP connection: a family is a process and all that it forks, directly or not,
- * without exec. The memory is anonymous and shared; children inherit it. Nobody outside of the family can reach it.
+ * without exec. The memory is a memfd, shared; children inherit it. Nobody outside of the family can write there.
  *
- * Holders are the processes that have a descriptor of the connection. The kernel does not tell how many there are, so
- * they are counted here: fork adds one, closing the last descriptor takes one away, and a dead one is found by its
- * number. A connection may move to shared memory only while one process holds it: another one, forked before, would
+ * A connection may move to shared memory only while one process holds it (holder.h): another one, forked before, would
  * go on reading a socket on which nothing comes any more. */
 #ifndef SOCK_LINK_H
 #define SOCK_LINK_H
 
 #include "sock/find.h"
+#include "sock/holder.h"
 #include "sock/ring.h"
 #include "sock/table.h"
 #include "sock/tcp.h"
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/types.h>
-
-#define SOCK_HOLDERS 8
-#define SOCK_FORKING 0x80000000u /* with the number of a thread: it forks */
 
 enum sock_stage {
     STAGE_FREE,
@@ -41,10 +37,9 @@ enum sock_phase {
 
 struct sock_link {
     _Atomic uint32_t stage;
-    _Atomic uint32_t holder[SOCK_HOLDERS]; /* process numbers; with the top bit: a thread that is forking */
+    struct sock_holders holders;           /* free when nobody is left */
     /* from here on cleared when a link is opened */
     bool active;                           /* this side connected; else it accepted */
-    bool lost_count;                       /* more holders than places, or some that cannot be counted */
     _Atomic bool never;                    /* it has or is what shared memory cannot keep */
     _Atomic bool nonblocking;
     _Atomic bool shut_in, shut_out;        /* by shutdown; shut_out also when the kernel will refuse what is sent */
@@ -97,7 +92,9 @@ struct sock_link {
 
 /* An epoll set. A set that two processes wait in, or that is waited for as a member of another one, has no place. */
 struct sock_set {
-    _Atomic uint32_t descriptors; /* 0: free */
+    _Atomic bool used;
+    struct sock_holders holders;  /* free when nobody is left */
+    _Atomic uint32_t descriptors; /* of the owner */
     _Atomic bool tagged;          /* the kernel may report tags of ours: since a connection in it joined */
     _Atomic uint32_t owner;       /* the process that waits in it */
     _Atomic int place;            /* of the owner, -1: none yet */
@@ -125,6 +122,7 @@ struct sock_family {
     uint32_t after; /* calls before a connection is looked at */
     _Atomic uint32_t next; /* where the search for a free link begins */
     _Atomic uint32_t high; /* all links in use are below */
+    _Atomic uint32_t sets; /* and all sets */
     _Atomic uint32_t given_up_count;
     struct sock_given_up given_up[SOCK_GIVEN_UP];
     struct sock_link link[SOCK_FILES];
@@ -141,10 +139,15 @@ struct sock_link *sock_link_at(uint32_t number);
 uint32_t sock_link_end(void); /* all numbers in use are below */
 uint32_t sock_link_hint(void); /* where the search for a free one begins */
 struct sock_set *sock_set_at(uint32_t number); /* 0 < number < SOCK_SETS */
+uint32_t sock_sets_end(void);
+/* The number of a new set, held by this process; 0: there is none. And nobody holds it any more. */
+uint32_t sock_set_take(void);
+void sock_set_free(uint32_t number);
 
 /* The link with this number, held by this process; NULL: it is in use. */
 struct sock_link *sock_link_take(uint32_t number, enum sock_stage stage, bool active);
 void sock_link_leave(struct sock_link *link); /* the last user in this process has gone */
+void sock_family_sweep(void); /* frees links and sets that only dead processes hold; it may have done so lately */
 /* Whether the program waits, and for how long, as its socket FD says. */
 void sock_link_settings(struct sock_link *link, int fd);
 
@@ -154,13 +157,6 @@ void sock_lock_make(pthread_mutex_t *lock); /* in memory that processes share */
 void sock_lock(pthread_mutex_t *lock);
 void sock_unlock(pthread_mutex_t *lock);
 
-extern uint32_t sock_own_pid; /* set with the memory of the family, and by fork */
-static inline uint32_t sock_pid(void) { return sock_own_pid; }
-
-/* Holders: one more; another one instead of OLD, true: there was OLD. */
-void sock_link_hold(struct sock_link *link, uint32_t who);
-bool sock_link_rename(struct sock_link *link, uint32_t old, uint32_t new);
-bool sock_process_is_dead(uint32_t pid);
 bool sock_link_alone(struct sock_link *link); /* this process is the only holder */
 /* The same for a caller that asks often: it may hear late that another holder has died. Under link->receive. */
 bool sock_link_alone_lately(struct sock_link *link);

@@ -318,6 +318,7 @@ void sock_meet(struct sock_file *file)
     if (likely(calls < next) || atomic_exchange(&file->meeting, true))
         return;
     int saved = errno;
+    sock_change_begin(); /* who holds it does not change between the last look and the join */
     if (atomic_load(&link->stage) == STAGE_PLAIN) {
         if (file->step != STEP_FIRST && file->step != STEP_ANSWER && calls - file->first_step > MOST_CALLS &&
             vbase_clock_ns() - file->first_time > MOST_NS)
@@ -336,6 +337,7 @@ void sock_meet(struct sock_file *file)
     atomic_store(&file->meeting, false);
     if (!atomic_load(&file->descriptors))
         sock_meet_end(file);
+    sock_change_end();
     errno = saved;
 }
 

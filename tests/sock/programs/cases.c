@@ -8,6 +8,7 @@
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <spawn.h>
@@ -632,6 +633,66 @@ static void fork_client(int fd)
     ssize_t n = write(fd, "parent", 6);
     n = recv(fd, data, 6, MSG_WAITALL);
     SAY(", %s %.6s", told(n), data);
+}
+
+/* A child that is a copy of its parent, though no fork made it, closes what it has. */
+static int close_it(void *fd) { return close(*(int *)fd); }
+static void clone_client(int fd)
+{
+    static char stack[65536] __attribute__((aligned(16)));
+    char data[20] = "";
+    pid_t child = clone(close_it, stack + sizeof(stack), SIGCHLD, &fd);
+    waitpid(child, NULL, 0);
+    ssize_t n = write(fd, "parent", 6);
+    n = recv(fd, data, 6, MSG_WAITALL);
+    SAY(" %s %.6s", told(n), data);
+}
+
+/* While one thread is about to make a child, another one makes one that lives on: the first does not wait for that. */
+static int other_forks;
+static pid_t long_child;
+static void *fork_beside(void *nothing)
+{
+    if ((long_child = fork()) == 0) {
+        pause_ms(5000);
+        _exit(0);
+    }
+    return nothing;
+}
+static void before_fork(void)
+{
+    pthread_t thread;
+    if (!other_forks)
+        return;
+    other_forks = 0;
+    pthread_create(&thread, NULL, fork_beside, NULL);
+    pthread_join(thread, NULL);
+}
+static void vfork_client(int fd)
+{
+    double start = now();
+    int status = -1;
+    pthread_atfork(before_fork, NULL, NULL);
+    other_forks = 1;
+    pid_t child = vfork();
+    if (child == 0) {
+        execlp("true", "true", (char *)NULL);
+        _exit(7);
+    }
+    SAY(" %s", now() - start < IN_TIME ? "in time" : "late");
+    waitpid(child, &status, 0);
+    SAY(", child %d", status);
+    other_forks = 0;
+    if (long_child) {
+        kill(long_child, SIGKILL);
+        waitpid(long_child, NULL, 0);
+    }
+    (void)fd;
+}
+static void vfork_server(int fd)
+{
+    char byte;
+    (void)!read(fd, &byte, 1);
 }
 
 static void nested_client(int fd)
@@ -1286,6 +1347,8 @@ static const struct {
     {"passed on by sendmmsg", pass_many_client, stream_server},
     {"many messages", many_client, many_server},
     {"forked", fork_client, stream_server},
+    {"cloned", clone_client, stream_server},
+    {"vfork beside fork", vfork_client, vfork_server},
     {"nested", nested_client, nested_server},
     {"burst", burst_client, burst_server},
     {"full", full_client, full_server},
