@@ -219,8 +219,9 @@ void sock_set_nested(int fd)
 void sock_set_closing(struct sock_file *file, int fd)
 {
     struct sock_link *link = file->link;
-    if (atomic_load(&link->set) == 0 || link->set_fd != fd)
-        return;
+    uint32_t set = atomic_load(&link->set);
+    if (set == 0 || link->set_fd != fd || atomic_load(&sock_set_at(set)->owner) != sock_pid())
+        return; /* a child's copy is no member */
     int rest = sock_file_another(file, fd);
     sock_lock(&link->receive);
     if (rest >= 0) {

@@ -648,6 +648,27 @@ static void clone_client(int fd)
     SAY(" %s %.6s", told(n), data);
 }
 
+/* What a child closes stays in the set of its parent. */
+static void child_closes_client(int fd)
+{
+    int set = epoll_create1(0);
+    struct epoll_event event = {.events = EPOLLIN, .data.u64 = 7}, got = {0};
+    char byte;
+    epoll_ctl(set, EPOLL_CTL_ADD, fd, &event);
+    pid_t child = fork();
+    if (child == 0) {
+        close(fd);
+        _exit(0);
+    }
+    waitpid(child, NULL, 0);
+    for (int i = 0; i < 3; i++) {
+        SAY(" %d", epoll_wait(set, &got, 1, 1000));
+        SAY(" of %d, byte %s,", (int)got.data.u64, told(read(fd, &byte, 1)));
+    }
+    SAY(" then %s", told(epoll_ctl(set, EPOLL_CTL_MOD, fd, &event)));
+    close(set);
+}
+
 /* While one thread is about to make a child, another one makes one that lives on: the first does not wait for that. */
 static int other_forks;
 static pid_t long_child;
@@ -1348,6 +1369,7 @@ static const struct {
     {"many messages", many_client, many_server},
     {"forked", fork_client, stream_server},
     {"cloned", clone_client, stream_server},
+    {"closed by a child, in a set", child_closes_client, nested_server},
     {"vfork beside fork", vfork_client, vfork_server},
     {"nested", nested_client, nested_server},
     {"burst", burst_client, burst_server},
