@@ -17,6 +17,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
@@ -816,6 +817,47 @@ static void many_sets_client(int fd)
 }
 static void many_sets_server(int fd) { turns(fd, 0, 70); }
 
+/* More sets than a family of processes knows: what is in the last one is told as in the first. */
+enum { SETS_MORE = 4100 };
+static void unknown_set_client(int fd)
+{
+    struct rlimit limit;
+    struct epoll_event event = {.events = EPOLLIN | EPOLLOUT | EPOLLET, .data.u64 = 7}, got = {0};
+    char *data = calloc(1, 1 << 16);
+    int set = -1, n = 1, sets[SETS_MORE];
+    getrlimit(RLIMIT_NOFILE, &limit);
+    limit.rlim_cur = SETS_MORE + 100 < limit.rlim_max ? SETS_MORE + 100 : limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
+    for (int i = 0; i < SETS_MORE; i++)
+        set = sets[i] = epoll_create1(0);
+    fcntl(fd, F_SETFL, O_NONBLOCK);
+    SAY(" %s,", told(epoll_ctl(set, EPOLL_CTL_ADD, fd, &event)));
+    for (size_t sent = 0; sent < 20 << 20 && n == 1;) {
+        ssize_t out = write(fd, data, 1 << 16);
+        sent += out > 0 ? (size_t)out : 0;
+        while (out < 0 && (n = epoll_wait(set, &got, 1, 3000)) == 1 && !(got.events & EPOLLOUT))
+            ;
+    }
+    SAY(" %s of %d,", n == 1 ? "all written" : "never told", (int)got.data.u64);
+    shutdown(fd, SHUT_WR);
+    do
+        n = epoll_wait(set, &got, 1, 3000);
+    while (n == 1 && !(got.events & EPOLLIN));
+    SAY(" %d,", n);
+    SAY(" byte %s", told(read(fd, data, 2)));
+    for (int i = 0; i < SETS_MORE; i++)
+        close(sets[i]);
+}
+static void unknown_set_server(int fd)
+{
+    char *data = calloc(1, 1 << 16);
+    pause_ms(600); /* until no more can be written */
+    while (read(fd, data, 1 << 16) > 0)
+        ;
+    if (write(fd, "x", 1) != 1)
+        _exit(8);
+}
+
 /* One thread waits in a set in which another one looks. */
 static int shared_set;
 static void *shared_set_wait(void *fd)
@@ -1398,6 +1440,7 @@ static const struct {
     {"half closed, then closed", half_killed_client, half_closed_server},
     {"half closed and killed, in a set", half_killed_events_client, half_killed_server},
     {"many sets", many_sets_client, many_sets_server},
+    {"a set too many", unknown_set_client, unknown_set_server},
 };
 
 static void run(size_t i)
