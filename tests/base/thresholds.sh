@@ -80,7 +80,6 @@ src/vi/shm/lane.c: n / 2
 src/vi/shm/lane.c: SHM_INLINE / 2
 src/vi/shm/line.c: 2 * line->dwell
 src/vi/shm/line.c: SHM_SAMPLE / 2
-src/vi/shm/nic.c: low) / 2
 src/vi/shm/segment.c: 511) / 512
 src/vi/tcp/receive.c: TCP_STAGE) / 4
 src/vi/tcp/receive.c: turn < 16
