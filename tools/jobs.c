@@ -29,11 +29,8 @@ static bool is_new(struct seen *seen, int fd)
 static void ranks_count(int fd, uint64_t sent[COUNT_CARDS])
 {
     struct base_counters counters;
-    int ranks = 0;
     off_t at;
-    if (shm_segment_ranks(fd, &ranks) != OK)
-        return;
-    for (int i = 0; i < ranks && shm_segment_counters(fd, ranks, i, &at) == OK; i++)
+    for (int i = 0; shm_segment_counters(fd, i, &at) == OK; i++)
         if (pread(fd, &counters, sizeof counters, at) == (ssize_t)sizeof counters)
             for (int card = 0; card < COUNT_CARDS; card++)
                 sent[card] += (&counters.card0)[card];

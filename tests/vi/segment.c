@@ -85,20 +85,22 @@ static void file_limit(void)
 static void counters(void)
 {
     struct base_counters seen;
+    struct shm_segment other;
     off_t at;
 
     inside_start(7);
     inside_open(5);
     COUNT_ADD(send_bytes, 4711);
-    CHECK_EQUAL(shm_segment_counters(inside.fd, 7, 5, &at), OK);
+    CHECK_EQUAL(shm_segment_counters(inside.fd, 5, &at), OK);
     CHECK_EQUAL(pread(inside.fd, &seen, sizeof seen, at), sizeof seen);
     CHECK_EQUAL(seen.send_bytes, 4711);
     CHECK_EQUAL(seen.pid, getpid());
     COUNT(send_bytes);
     CHECK_EQUAL(pread(inside.fd, &seen, sizeof seen, at), sizeof seen);
     CHECK_EQUAL(seen.send_bytes, 4712);
-    CHECK_EQUAL(shm_segment_counters(inside.fd, 7, 7, &at), ERR_ARGUMENT);
-    CHECK_EQUAL(shm_segment_counters(inside.fd, 6, 5, &at), ERR_PROTOCOL);
+    CHECK_EQUAL(shm_segment_counters(inside.fd, 7, &at), ERR_ARGUMENT);
+    CHECK_EQUAL(shm_segment_counters(inside.fd, -1, &at), ERR_ARGUMENT);
+    CHECK_EQUAL(shm_segment_open(inside.fd, 6, &other), ERR_PROTOCOL);
     inside_stop();
     CHECK_EQUAL(vbase_counters->send_bytes, 4712); /* moved back */
 }

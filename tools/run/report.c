@@ -15,7 +15,7 @@ static void last_call(const struct run_job *job, int seat, char *text, size_t si
 {
     char copy[sizeof((struct base_counters *)0)->last_call + 1] = "";
     off_t at;
-    if (job->node_fd >= 0 && shm_segment_counters(job->node_fd, job->local, seat, &at) == OK &&
+    if (job->node_fd >= 0 && shm_segment_counters(job->node_fd, seat, &at) == OK &&
         pread(job->node_fd, copy, sizeof copy - 1, at + (off_t)offsetof(struct base_counters, last_call)) < 0)
         *copy = 0;
     for (char *letter = copy; *letter; letter++)

@@ -148,22 +148,13 @@ void shm_segment_close(struct shm_segment *segment)
     close(segment->fd);
 }
 
-int shm_segment_ranks(int fd, int *ranks)
+int shm_segment_counters(int fd, int index, off_t *at)
 {
-    struct shm_header header;
-    if (pread(fd, &header, sizeof(header), 0) != (ssize_t)sizeof(header) || header.magic != SHM_MAGIC ||
-        header.ranks > SHM_MAX_RANKS)
-        return vbase_fail(ERR_PROTOCOL, "descriptor %d is not a segment of Viaduct", fd);
-    *ranks = (int)header.ranks;
-    return OK;
-}
-
-int shm_segment_counters(int fd, int ranks, int index, off_t *at)
-{
+    struct shm_header header = {.ranks = 0};
     struct shm_segment plan;
-    if (ranks < 1 || (uint32_t)ranks > SHM_MAX_RANKS || index < 0 || index >= ranks)
-        return vbase_fail(ERR_ARGUMENT, "rank %d of %d has no counters", index, ranks);
-    int error = check_segment(fd, (uint32_t)ranks, &plan);
+    if (pread(fd, &header, sizeof(header), 0) < 0 || header.ranks > SHM_MAX_RANKS || (uint64_t)index >= header.ranks)
+        return vbase_fail(ERR_ARGUMENT, "descriptor %d has no counters of rank %d", fd, index);
+    int error = check_segment(fd, (uint32_t)header.ranks, &plan);
     if (error == OK)
         *at = (off_t)(plan.counters + (uint64_t)index * BASE_COUNTERS_SIZE);
     return error;

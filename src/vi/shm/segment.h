@@ -12,7 +12,6 @@
  * detail names it). */
 VEXPORT int shm_segment_create(int ranks, int *fd) MUST_CHECK;
 
-/* For tools: how many ranks a segment is for; */
-int shm_segment_ranks(int fd, int *ranks) MUST_CHECK;
-/* where in it the counters of the rank with this local index lie: a struct base_counters, for pread. */
-int shm_segment_counters(int fd, int ranks, int index, off_t *at) MUST_CHECK;
+/* For tools: where in it the counters of the rank with this local index lie, a struct base_counters, for pread.
+ * ERR_ARGUMENT: there is no such rank. */
+int shm_segment_counters(int fd, int index, off_t *at) MUST_CHECK;
