@@ -173,7 +173,8 @@ static void print_mpi(void)
 {
     static const char *const names[] = {
 #define TEXT(unused, name) #name,
-        NOT_YET_FUNCTIONS(TEXT, ) NOT_YET_OF_FUNCTIONS(TEXT) NO_FILE_FUNCTIONS(TEXT, ) NO_TOOL_FUNCTIONS(TEXT, )
+#define TEXT_OF(unused, of, name) #name,
+        NOT_YET_FUNCTIONS(TEXT, ) NOT_YET_OF_FUNCTIONS(TEXT_OF, ) NO_FILE_FUNCTIONS(TEXT, ) NO_TOOL_FUNCTIONS(TEXT, )
     };
     puts("Implemented: all functions of MPI 5.0 but these.\n\n"
          "Not yet: they return MPI_ERR_UNSUPPORTED_OPERATION (MPI_T_ERR_NOT_SUPPORTED)");

@@ -253,20 +253,32 @@ static int attribute_drop(const char *call, struct mpi_thing *thing, int key)
 
 #define KEYVAL(kind) &(struct mpi_keyval){.of = kind, .copy = (void *)copy, .drop = (void *)drop_, .extra = extra}
 #define ANSWERS GIVEN(attribute_val), GIVEN(flag)
-/* The calls for a kind of things, as in mpi.h. */
-#define THING(AT) NAME, &AT(object)->thing
-#define CACHED(type, kind, OF, AT, copies, deletes, create, release, set, get, remove)                                 \
-    ENTRY(create)(copies *copy, deletes *drop_, int *keyval, void *extra)                                              \
-        { return CHECK(RUNNING, GIVEN(keyval)) ?: key_create(NAME, KEYVAL(kind), keyval); }                            \
-    ENTRY(release)(int *keyval) { return CHECK(RUNNING, GIVEN(keyval)) ?: key_free(NAME, kind, keyval); }              \
-    ENTRY(set)(type object, int key, void *value)                                                                      \
-        { return CHECK(OF(object)) ?: attribute_set(THING(AT), key, value); }                                          \
-    ENTRY(get)(type object, int key, void *attribute_val, int *flag)                                                   \
-        { return CHECK(OF(object), ANSWERS) ?: attribute_get(THING(AT), key, attribute_val, flag); }                   \
-    ENTRY(remove)(type object, int key) { return CHECK(OF(object)) ?: attribute_drop(THING(AT), key); }
-CACHED(MPI_Comm, KIND_COMM, COMM_OF, mpi_comm_at, MPI_Comm_copy_attr_function, MPI_Comm_delete_attr_function,
-       MPI_Comm_create_keyval, MPI_Comm_free_keyval, MPI_Comm_set_attr, MPI_Comm_get_attr, MPI_Comm_delete_attr)
-CACHED(MPI_Comm, KIND_COMM, COMM_OF, mpi_comm_at, MPI_Copy_function, MPI_Delete_function, MPI_Keyval_create,
-       MPI_Keyval_free, MPI_Attr_put, MPI_Attr_get, MPI_Attr_delete)
-CACHED(MPI_Datatype, KIND_TYPE, TYPE_OF, mpi_type_at, MPI_Type_copy_attr_function, MPI_Type_delete_attr_function,
-       MPI_Type_create_keyval, MPI_Type_free_keyval, MPI_Type_set_attr, MPI_Type_get_attr, MPI_Type_delete_attr)
+#define NEW_KEY(name, copies, deletes) ENTRY(name)(copies *copy, deletes *drop_, int *keyval, void *extra)
+NEW_KEY(MPI_Comm_create_keyval, MPI_Comm_copy_attr_function, MPI_Comm_delete_attr_function)
+    { return CHECK(RUNNING, GIVEN(keyval)) ?: key_create(NAME, KEYVAL(KIND_COMM), keyval); }
+NEW_KEY(MPI_Type_create_keyval, MPI_Type_copy_attr_function, MPI_Type_delete_attr_function)
+    { return CHECK(RUNNING, GIVEN(keyval)) ?: key_create(NAME, KEYVAL(KIND_TYPE), keyval); }
+ENTRY(MPI_Comm_free_keyval)(int *keyval) { return CHECK(RUNNING, GIVEN(keyval)) ?: key_free(NAME, KIND_COMM, keyval); }
+ENTRY(MPI_Type_free_keyval)(int *keyval) { return CHECK(RUNNING, GIVEN(keyval)) ?: key_free(NAME, KIND_TYPE, keyval); }
+
+#define OF_COMM NAME, &mpi_comm_at(comm)->thing
+#define OF_TYPE NAME, &mpi_type_at(type)->thing
+ENTRY(MPI_Comm_set_attr)(MPI_Comm comm, int key, void *value)
+    { return CHECK(COMM_OF(comm)) ?: attribute_set(OF_COMM, key, value); }
+ENTRY(MPI_Type_set_attr)(MPI_Datatype type, int key, void *value)
+    { return CHECK(TYPE_OF(type)) ?: attribute_set(OF_TYPE, key, value); }
+ENTRY(MPI_Comm_get_attr)(MPI_Comm comm, int key, void *attribute_val, int *flag)
+    { return CHECK(COMM_OF(comm), ANSWERS) ?: attribute_get(OF_COMM, key, attribute_val, flag); }
+ENTRY(MPI_Type_get_attr)(MPI_Datatype type, int key, void *attribute_val, int *flag)
+    { return CHECK(TYPE_OF(type), ANSWERS) ?: attribute_get(OF_TYPE, key, attribute_val, flag); }
+ENTRY(MPI_Comm_delete_attr)(MPI_Comm comm, int key) { return CHECK(COMM_OF(comm)) ?: attribute_drop(OF_COMM, key); }
+ENTRY(MPI_Type_delete_attr)(MPI_Datatype type, int key)
+    { return CHECK(TYPE_OF(type)) ?: attribute_drop(OF_TYPE, key); }
+
+/* The same functions by their names of MPI-1. */
+#define SAME(old, name) extern __typeof__(P##name) P##old __attribute__((alias("P" #name))); ALIAS(old)
+SAME(MPI_Keyval_create, MPI_Comm_create_keyval);
+SAME(MPI_Keyval_free, MPI_Comm_free_keyval);
+SAME(MPI_Attr_put, MPI_Comm_set_attr);
+SAME(MPI_Attr_get, MPI_Comm_get_attr);
+SAME(MPI_Attr_delete, MPI_Comm_delete_attr);

@@ -203,9 +203,10 @@ ENTRY(MPI_File_call_errhandler)(MPI_File file, int code)
 
 #define NOT_YET_SENTENCE "this function is not implemented yet: see viaduct info --mpi"
 
-int mpi_not_yet(const char *call, void *of)
+int mpi_not_yet(const char *call) { return mpi_error(NULL, call, MPI_ERR_UNSUPPORTED_OPERATION, NOT_YET_SENTENCE); }
+int mpi_not_yet_of(const char *call, void *of)
 {
-    struct mpi_thing none = {.errhandler = of ? mpi_errhandler_at(of) : NULL, .name = (char *)"an object that is none"},
+    struct mpi_thing none = {.errhandler = mpi_errhandler_at(of), .name = (char *)"an object that is none"},
                      *comm = (struct mpi_thing *)mpi_comm_at(of);
     return mpi_error(comm ? comm : &none, call, MPI_ERR_UNSUPPORTED_OPERATION, NOT_YET_SENTENCE);
 }

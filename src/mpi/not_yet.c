@@ -8,15 +8,14 @@
     VEXPORT int P##name(__VA_ARGS__);                                                                                  \
     extern VEXPORT __typeof__(P##name) name __attribute__((weak, alias("P" #name)));                                   \
     __attribute__((section("not_yet"))) int P##name(__VA_ARGS__)
-#define FUNCTION(answer, name) DEFINE(name, void) { return answer(#name); }
-#define NOT_YET(unused, name) DEFINE(name, void) { return mpi_not_yet(#name, NULL); }
-#define NOT_YET_OF(of, name)                                                                                           \
-    DEFINE(name, void *a1, void *a2, void *a3, void *a4, void *a5, void *a6, void *a7, void *a8, void *a9)             \
+#define FUNCTION(answer, name) DEFINE(name, void) { answer(#name); }
+#define FUNCTION_OF(answer, of, name)                                                                                  \
+    DEFINE(name, void *a1, void *a2, void *a3, void *a4, void *a5, void *a6, void *a7)                                 \
     {                                                                                                                  \
-        return (void)a1, (void)a2, (void)a3, (void)a4, (void)a5, (void)a6, (void)a7, (void)a8, (void)a9,               \
-               mpi_not_yet(#name, a##of);                                                                              \
+        (void)a1, (void)a2, (void)a3, (void)a4, (void)a5, (void)a6, (void)a7;                                          \
+        answer(#name, a##of);                                                                                          \
     }
-NOT_YET_FUNCTIONS(NOT_YET, )
-NOT_YET_OF_FUNCTIONS(NOT_YET_OF)
-NO_FILE_FUNCTIONS(FUNCTION, mpi_no_file)
-NO_TOOL_FUNCTIONS(FUNCTION, mpi_no_tool)
+NOT_YET_FUNCTIONS(FUNCTION, return mpi_not_yet)
+NOT_YET_OF_FUNCTIONS(FUNCTION_OF, return mpi_not_yet_of)
+NO_FILE_FUNCTIONS(FUNCTION, return mpi_no_file)
+NO_TOOL_FUNCTIONS(FUNCTION, return mpi_no_tool)
