@@ -3,26 +3,6 @@
 #include "mpi/context.h"
 #include "mpi/request.h"
 
-int mpi_bridge_swap(const struct mpi_bridge *bridge, const void *mine, void *theirs, int bytes)
-{
-    struct mpi_message to = bridge->remote, from = bridge->remote;
-    struct mpi_target target;
-    struct msg_request send, receive;
-    to.buffer = mine;
-    from.buffer = theirs;
-    to.count = from.count = bytes;
-    if (mpi_message_check(&to, false, &target))
-        return ERR_ARGUMENT; /* not after the first check, in remote_find */
-    int error = mpi_operation_start(&receive, &from, &target, WAY_RECEIVE, NULL);
-    if (error)
-        return error;
-    error = mpi_operation_start(&send, &to, &target, WAY_STANDARD, NULL);
-    if (error)
-        vmsg_cancel(&receive);
-    int received = mpi_wait_here(&receive);
-    return error ?: mpi_wait_here(&send) ?: received;
-}
-
 /* All of the local group have named the same leader, which is there. */
 static int leaders_compare(const struct mpi_bridge *bridge)
 {

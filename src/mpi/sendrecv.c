@@ -1,4 +1,5 @@
 /* Sending and receiving in one call. Both operations are under way at once, so rings and exchanges cannot lock up. */
+#include "mpi/context.h"
 #include "mpi/message.h"
 #include "mpi/request.h"
 
@@ -132,3 +133,25 @@ ENTRIES(MPI_Sendrecv_replace, MPI_Sendrecv_replace_c, MPI_DATA_, (BOTH_RANKS, MP
         return exchange_run(ONE, status))
 ENTRIES(MPI_Isendrecv_replace, MPI_Isendrecv_replace_c, MPI_DATA_, (BOTH_RANKS, MPI_Request *request),
         return pair_start(ONE, request))
+
+/* ---- between the leaders of two groups ---- */
+
+int mpi_bridge_swap(const struct mpi_bridge *bridge, const void *mine, void *theirs, int bytes)
+{
+    struct mpi_message to = bridge->remote, from = bridge->remote;
+    struct mpi_target target;
+    struct msg_request send, receive;
+    to.buffer = mine;
+    from.buffer = theirs;
+    to.count = from.count = bytes;
+    if (mpi_message_check(&to, false, &target))
+        return ERR_ARGUMENT; /* not after the first check, in remote_find */
+    int error = mpi_operation_start(&receive, &from, &target, WAY_RECEIVE, NULL);
+    if (error)
+        return error;
+    error = mpi_operation_start(&send, &to, &target, WAY_STANDARD, NULL);
+    if (error)
+        vmsg_cancel(&receive);
+    int received = mpi_wait_here(&receive);
+    return error ?: mpi_wait_here(&send) ?: received;
+}
