@@ -42,7 +42,7 @@ void vmsg_peer_parted(struct msg_peer *peer, uint64_t header, const union msg_fr
         vmsg_send_forsake(container_of(node, struct msg_request, link));
     struct msg_transfer *transfer;
     for (uint32_t i = 0; some && (transfer = vmsg_transfer_next(peer, &i));)
-        if (transfer->sender && transfer->phase == MSG_WAITING)
+        if (transfer->sender && transfer->request && transfer->phase == MSG_WAITING)
             vmsg_send_forsake(transfer->request);
     msg_unlock(&peer->lock);
 }

@@ -142,7 +142,7 @@ static void rest_grant(struct msg_transfer *transfer)
 static void receive_over(struct msg_transfer *transfer)
 {
     bool got = transfer->mover == MSG_PULL || (transfer->mover == MSG_PUSH_SLOT && transfer->mine);
-    if (got || transfer->peer->remote)
+    if (transfer->remote && (got || transfer->peer->remote))
         vmsg_done_tell(transfer->peer, transfer->remote);
     vmsg_transfer_end(transfer, OK);
 }
@@ -171,12 +171,14 @@ static bool send_settle(struct msg_transfer *transfer)
 /* True: there is nothing to do for it here now; it may be over. */
 static bool settle(struct msg_transfer *transfer)
 {
-    if (transfer->sender)
+    if (transfer->sender && transfer->remote)
         return send_settle(transfer);
     if (transfer->under_way)
         return transfer->error;
     if (transfer->mover == MSG_SHARE ? vmsg_slot_all(transfer) : transfer->moved >= transfer->want)
         receive_over(transfer);
+    else if (transfer->error && !transfer->remote)
+        vmsg_transfer_end(transfer, transfer->error);
     else if (transfer->error)
         rest_grant(transfer);
     else
@@ -208,7 +210,8 @@ static bool sender_sends(const struct msg_transfer *transfer)
 /* Taken out of the work list. True: something moved. */
 static bool step(struct msg_transfer *transfer)
 {
-    if (transfer->sender && transfer->mover != MSG_SHARE)
+    bool pushes = transfer->sender && transfer->remote && transfer->mover != MSG_SHARE;
+    if (pushes)
         return transfer->peer->remote ? vmsg_bond_step(transfer) : vmsg_push_step(transfer);
     if (transfer->phase == MSG_ENDING)
         return go_on(transfer);
@@ -487,4 +490,32 @@ void vmsg_transfer_done(struct msg_peer *peer, uint64_t header, const union msg_
     msg_unlock(&peer->lock);
     if (!sane)
         vmsg_refused(peer, "an end of a message that is not announced");
+}
+
+/* ---- without a message ------------------------------------------------------------------------------------------- */
+
+int vmsg_transfer_start(const struct msg_movement *movement)
+{
+    struct msg_peer *peer = movement->peer;
+    uint64_t bytes = type_buffer_bytes(&movement->buffer);
+    struct msg_transfer *transfer = vmsg_transfer_make(peer, &movement->buffer, movement->sender);
+    if (!transfer)
+        return ERR_MEMORY;
+    transfer->keys = movement->keys;
+    transfer->over = movement->over;
+    transfer->owner = movement->owner;
+    transfer->want = transfer->upto = bytes;
+    transfer->mover = MSG_PULL;
+    transfer->phase = MSG_MOVING;
+    int error = vmsg_transfer_cursor(transfer, 0);
+    if (error) {
+        vmsg_transfer_give(transfer);
+        return error;
+    }
+    msg_lock(&peer->lock);
+    (void)vmsg_keys_register(transfer, bytes, false);
+    vmsg_transfer_work(transfer);
+    msg_unlock(&peer->lock);
+    vmsg_wake();
+    return OK;
 }

@@ -38,7 +38,9 @@ struct msg_span {
 struct msg_transfer {
     struct list_node link;       /* in the work list */
     struct list_node turn;       /* in the peer's turns */
-    struct msg_request *request;
+    struct msg_request *request; /* NULL: none; OVER is called at the end */
+    void (*over)(void *owner, int error);
+    void *owner;
     struct msg_peer *peer;
     struct type_buffer buffer;
     struct type_cursor *cursor;  /* NULL: the buffer is one piece */
@@ -88,6 +90,18 @@ void vmsg_transfer_told(void *cookie, int status); /* a get or a put is complete
 void vmsg_done_tell(struct msg_peer *peer, uint64_t id);
 bool vmsg_transfers_work(void); /* one chunk of everything under way; true: something moved */
 
+/* Moves BUFFER from (sender: to) memory of the peer that it has given keys of, without a message. OVER is called at the
+ * end, under progress. */
+struct msg_movement {
+    struct msg_peer *peer;
+    struct type_buffer buffer;
+    struct msg_keys keys;
+    bool sender;
+    void (*over)(void *owner, int error);
+    void *owner;
+};
+int vmsg_transfer_start(const struct msg_movement *movement) MUST_CHECK;
+
 /* ---- mover.c ----------------------------------------------------------------------------------------------------- */
 enum msg_mover vmsg_mover_choose(struct msg_transfer *transfer); /* a matched receive's */
 
@@ -133,6 +147,7 @@ const struct vi_region *vmsg_region_for(const struct msg_transfer *transfer, con
 
 /* ---- transfer_pool.c --------------------------------------------------------------------------------------------- */
 struct msg_transfer *vmsg_transfer_take(struct msg_request *request); /* the request's; NULL: no memory */
+struct msg_transfer *vmsg_transfer_make(struct msg_peer *peer, const struct type_buffer *buffer, bool sender);
 void vmsg_transfer_give(struct msg_transfer *transfer);
 void vmsg_transfer_end(struct msg_transfer *transfer, int error); /* gives it back; its request is complete */
 struct msg_transfer *vmsg_transfer_next(const struct msg_peer *peer, uint32_t *place); /* NULL: no more */

@@ -8,21 +8,15 @@
 
 struct base_pool vmsg_transfers;
 
-/* That of a request, made when it has none yet: a launch may be tried several times. */
-struct msg_transfer *vmsg_transfer_take(struct msg_request *request)
+struct msg_transfer *vmsg_transfer_make(struct msg_peer *peer, const struct type_buffer *buffer, bool sender)
 {
     struct msg_engine *engine = &vmsg_engine;
-    struct msg_peer *peer = request->peer;
-    bool sender = request->kind == MSG_SEND;
-    if (request->extra)
-        return request->extra;
     msg_lock(&engine->leaf);
     struct msg_transfer *transfer = vbase_pool_take(&vmsg_transfers);
     if (transfer) {
         memset(transfer, 0, offsetof(struct msg_transfer, region));
-        transfer->request = request;
         transfer->peer = peer;
-        transfer->buffer = request->buffer;
+        transfer->buffer = *buffer;
         transfer->sender = sender;
         for (int i = 0; i < MSG_CHUNKS; i++)
             transfer->part[i].bytes = 0;
@@ -32,16 +26,27 @@ struct msg_transfer *vmsg_transfer_take(struct msg_request *request)
         }
     }
     msg_unlock(&engine->leaf);
-    request->extra = transfer;
     if (!transfer) {
         (void)vbase_fail(ERR_MEMORY, "no memory to move %llu bytes %s rank %d",
-                         (unsigned long long)type_buffer_bytes(&request->buffer), sender ? "to" : "from", peer->world);
+                         (unsigned long long)type_buffer_bytes(buffer), sender ? "to" : "from", peer->world);
         return NULL;
     }
     if (peer->remote)
         msg_await();
     if (msg_dead(peer->world)) /* its message was announced before it died */
         msg_death_again();
+    return transfer;
+}
+
+/* That of a request, made when it has none yet: a launch may be tried several times. */
+struct msg_transfer *vmsg_transfer_take(struct msg_request *request)
+{
+    struct msg_transfer *transfer = request->extra;
+    if (!transfer) {
+        request->extra = transfer = vmsg_transfer_make(request->peer, &request->buffer, request->kind == MSG_SEND);
+        if (transfer)
+            transfer->request = request;
+    }
     return transfer;
 }
 
@@ -69,7 +74,8 @@ void vmsg_transfer_give(struct msg_transfer *transfer)
         next = span->next;
         free(span);
     }
-    transfer->request->extra = NULL;
+    if (transfer->request)
+        transfer->request->extra = NULL;
     if (peer->remote)
         msg_await_end();
     msg_lock(&engine->leaf);
@@ -87,8 +93,13 @@ void vmsg_transfer_give(struct msg_transfer *transfer)
 void vmsg_transfer_end(struct msg_transfer *transfer, int error)
 {
     struct msg_request *request = transfer->request;
+    void (*over)(void *, int) = transfer->over;
+    void *owner = transfer->owner;
     vmsg_transfer_give(transfer);
-    msg_complete(request, error ? error : request->result.error);
+    if (request)
+        msg_complete(request, error ? error : request->result.error);
+    else
+        over(owner, error);
 }
 
 /* ---- ids --------------------------------------------------------------------------------------------------------- */
@@ -118,7 +129,7 @@ struct msg_transfer *vmsg_transfer_find(struct msg_peer *peer, uint64_t id)
 struct msg_transfer *vmsg_transfer_sent(struct msg_peer *peer, uint64_t id)
 {
     struct msg_transfer *transfer = vmsg_transfer_find(peer, id);
-    if (!transfer || !transfer->sender)
+    if (!transfer || !transfer->sender || !transfer->request)
         return NULL;
     enum msg_phase phase = msg_phase(transfer->request);
     /* else no other rank was told of it */

@@ -455,6 +455,62 @@ static void credits_kept(void)
     CHECK_EQUAL(peer()->owed, 0);
 }
 
+/* ---- without a message ------------------------------------------------------------------------------------------- */
+
+static int overs, over_error;
+static void over(void *owner, int error)
+{
+    CHECK(owner == &overs);
+    overs++;
+    over_error = error;
+}
+
+static struct msg_movement movement(bool sender, uint64_t bytes)
+{
+    struct msg_movement one = {.peer = peer(), .sender = sender, .over = over, .owner = &overs};
+    one.buffer = (struct type_buffer){.base = ours, .count = bytes};
+    for (unsigned i = 0; i < ADAPTERS; i++)
+        one.keys.at[one.keys.count++] = (struct msg_frame_key){10 + i, {{1000 + i}}};
+    overs = 0;
+    return one;
+}
+
+static void moves_memory(bool sender)
+{
+    begin();
+    struct msg_movement one = movement(sender, 2000000);
+    if (sender)
+        for (size_t i = 0; i < MOST; i++)
+            ours[i] = (unsigned char)(i * 5);
+    CHECK_EQUAL(vmsg_transfer_start(&one), OK);
+    rounds(60);
+    CHECK_EQUAL(overs, 1);
+    CHECK_EQUAL(over_error, OK);
+    CHECK(memcmp(ours, theirs, 2000000) == 0);
+    CHECK(moved_by[0] > 0 && moved_by[1] > 0);
+    for (int kind = 0; kind < MSG_FRAME_KINDS; kind++)
+        CHECK_EQUAL(sent[kind].count, 0);
+}
+
+static void moves_in_vain(void)
+{
+    begin();
+    struct msg_movement one = movement(true, 2000000);
+    refuse_after = 4;
+    CHECK_EQUAL(vmsg_transfer_start(&one), OK);
+    vmsg_progress();
+    CHECK_EQUAL(overs, 0); /* some are under way */
+    while (moves)
+        move_end(0, OK);
+    CHECK_EQUAL(overs, 1);
+    CHECK_EQUAL(over_error, ERR_UNSUPPORTED);
+    one = movement(true, 0);
+    CHECK_EQUAL(vmsg_transfer_start(&one), OK);
+    vmsg_progress();
+    CHECK_EQUAL(overs, 1);
+    CHECK_EQUAL(over_error, OK);
+}
+
 static void world_begin(void)
 {
     static const struct vi_ops ops = {.send = fake_send, .get = fake_get, .put = fake_put, .query = fake_query,
@@ -500,6 +556,9 @@ int main(void)
     sends(0, false);
     credits_kept();
     sends_small();
+    moves_memory(false);
+    moves_memory(true);
+    moves_in_vain();
     vmsg_rail_down(&rail[0], ERR_LINK_DOWN);
     sends(1, true);
     CHECK_EQUAL(vbase_counters->refused, 0);
