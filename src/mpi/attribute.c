@@ -275,10 +275,12 @@ ENTRY(MPI_Comm_delete_attr)(MPI_Comm comm, int key) { return CHECK(COMM_OF(comm)
 ENTRY(MPI_Type_delete_attr)(MPI_Datatype type, int key)
     { return CHECK(TYPE_OF(type)) ?: attribute_drop(OF_TYPE, key); }
 
-/* The same functions by their names of MPI-1. */
-#define SAME(old, name) extern __typeof__(P##name) P##old __attribute__((alias("P" #name))); ALIAS(old)
-SAME(MPI_Keyval_create, MPI_Comm_create_keyval);
-SAME(MPI_Keyval_free, MPI_Comm_free_keyval);
-SAME(MPI_Attr_put, MPI_Comm_set_attr);
-SAME(MPI_Attr_get, MPI_Comm_get_attr);
-SAME(MPI_Attr_delete, MPI_Comm_delete_attr);
+/* The same by their names of MPI-1. */
+NEW_KEY(MPI_Keyval_create, MPI_Copy_function, MPI_Delete_function)
+    { return CHECK(RUNNING, GIVEN(keyval)) ?: key_create(NAME, KEYVAL(KIND_COMM), keyval); }
+ENTRY(MPI_Keyval_free)(int *keyval) { return CHECK(RUNNING, GIVEN(keyval)) ?: key_free(NAME, KIND_COMM, keyval); }
+ENTRY(MPI_Attr_put)(MPI_Comm comm, int key, void *value)
+    { return CHECK(COMM_OF(comm)) ?: attribute_set(OF_COMM, key, value); }
+ENTRY(MPI_Attr_get)(MPI_Comm comm, int key, void *attribute_val, int *flag)
+    { return CHECK(COMM_OF(comm), ANSWERS) ?: attribute_get(OF_COMM, key, attribute_val, flag); }
+ENTRY(MPI_Attr_delete)(MPI_Comm comm, int key) { return CHECK(COMM_OF(comm)) ?: attribute_drop(OF_COMM, key); }
