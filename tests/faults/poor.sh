@@ -47,6 +47,10 @@ expect_status 1 "files of 100 KiB"
 [ "$(wc -l <"$work/err")" -eq 1 ] || { fail "files of 100 KiB: not one line"; cat "$work/err"; }
 out=$(bash -c "ulimit -f 0; exec $mpiexec -n 3 '$traffic'" 2>&1 | cat)
 [[ $out == "viaduct: the file size limit (ulimit -f) of 0 bytes is below"* ]] || fail "no files: $out"
+# 2 GB of addresses are enough for all that is used without a limit
+free=$($mpiexec -n 2 "$programs/limited") limited=$(bash -c "ulimit -v 2000000; exec $mpiexec -n 2 '$programs/limited'")
+[[ $free == "hall 1, "* ]] || fail "no hall: $free"
+[ "$free" = "$limited" ] || fail "2 GB of address space: $limited; without a limit: $free"
 run 20 bash -c "ulimit -v 20000; exec $mpiexec -n 2 '$traffic'"
 [ "$status" -ge 128 ] && [ "$status" -ne 137 ] && { fail "20 MB of address space: exit status $status"; cat "$work/err"; }
 [ "$status" -ne 0 ] && { [ -s "$work/err" ] || fail "20 MB of address space: not a word"; }
