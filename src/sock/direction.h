@@ -49,7 +49,7 @@ struct sock_source {
     ssize_t (*fetch)(struct sock_source *source, char *data, size_t size);
     struct sock_pieces *pieces;
     int fd;
-    off_t at;
+    off_t at; /* of a file; -1: what is fetched is gone from there */
     bool end;
 };
 

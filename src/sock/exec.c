@@ -1,10 +1,10 @@
 /* exec in all its forms: what the new program inherits is seen to before (inherit.h). */
 #include "sock/hooks.h"
 #include "sock/inherit.h"
+#include "sock/segment.h"
 
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 int sock_execve(const char *path, char *const argv[], char *const envp[])
@@ -50,14 +50,14 @@ static int exec_list(int (*exec)(const char *, char *const[], char *const[]), co
     while (n && va_arg(again, char *))
         n++;
     va_end(again);
-    char **argv = calloc((size_t)n + 1, sizeof(*argv));
+    char **argv = sock_pages_take(((size_t)n + 1) * sizeof(*argv));
     if (!argv)
         return -1;
     argv[0] = (char *)(uintptr_t)first;
     for (int i = 1; n && i <= n; i++)
         argv[i] = va_arg(list, char *);
     int result = exec(path, argv, given ? va_arg(list, char **) : environ);
-    free(argv);
+    sock_pages_leave(argv);
     return result;
 }
 

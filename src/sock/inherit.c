@@ -20,7 +20,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -86,22 +85,19 @@ static void leave_one(struct inheritance *all, struct sock_file *file, int fd)
         sock_link_unknown(file->link);
 }
 
-/* The same environment with one variable more, in memory of its own: a child of fork may not be able to allocate. */
+/* The same environment with one variable more. */
 static char *const *environment_with(char *const envp[], const char *text)
 {
     size_t count = 0, at = 0;
     while (envp && envp[count])
         count++;
-    char **made = mmap(NULL, (count + 3) * sizeof(*made) + TEXT, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-                       -1, 0);
-    if (made == MAP_FAILED)
+    char **made = sock_pages_take((count + 2) * sizeof(*made) + TEXT);
+    if (!made)
         return NULL;
-    made[0] = (char *)((count + 3) * sizeof(*made) + TEXT); /* its size, in front of what is given away */
-    memcpy(made + count + 3, text, strlen(text) + 1);
-    made[++at] = (char *)(made + count + 3);
+    made[at++] = memcpy(made + count + 2, text, strlen(text) + 1);
     for (size_t i = 0; i < count; i++)
-        made[++at] = envp[i];
-    return made + 1;
+        made[at++] = envp[i];
+    return made;
 }
 
 static void memory_keep(bool keep)
@@ -133,9 +129,8 @@ void sock_inherit_end(char *const given[], char *const envp[])
 {
     int saved = errno;
     if (given != envp) {
-        char **made = (char **)(uintptr_t)given - 1;
         memory_keep(false);
-        munmap(made, (size_t)made[0]);
+        sock_pages_leave((void *)(uintptr_t)given);
     }
     errno = saved;
 }

@@ -41,6 +41,7 @@ struct sock_link {
     /* from here on cleared when a link is opened */
     bool active;                           /* this side connected; else it accepted */
     _Atomic bool never;                    /* it has or is what shared memory cannot keep */
+    bool special;                          /* it has an option of that kind, as what it accepts has */
     _Atomic bool nonblocking;
     _Atomic bool shut_in, shut_out;        /* by shutdown; shut_out also when the kernel will refuse what is sent */
     _Atomic bool many;                     /* in more than one epoll set */

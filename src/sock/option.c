@@ -24,7 +24,7 @@ static bool needs_tcp(int level, int name)
 {
     if (level == IPPROTO_TCP)
         return name == TCP_ULP || name == TCP_REPAIR || name == TCP_MD5SIG || name == TCP_MD5SIG_EXT ||
-               name == TCP_FASTOPEN_CONNECT || name == TCP_ZEROCOPY_RECEIVE;
+               name == TCP_FASTOPEN_CONNECT;
     return level == SOL_SOCKET && (name == SO_ZEROCOPY || name == SO_TIMESTAMP || name == SO_TIMESTAMPNS ||
                                    name == SO_TIMESTAMPING || name == SO_ATTACH_FILTER || name == SO_ATTACH_BPF ||
                                    name == SO_MAX_PACING_RATE || name == SO_TXTIME || name == SO_RCVLOWAT);
@@ -67,8 +67,10 @@ int sock_setsockopt(int fd, int level, int name, const void *value, socklen_t le
     struct sock_file *file = result == 0 ? sock_hold(fd) : NULL;
     if (!file)
         return result;
-    if (needs_tcp(level, name))
+    if (needs_tcp(level, name)) {
+        file->link->special = true;
         (void)sock_stream_never(file); /* where bytes lie in the ring the writer goes on to use it */
+    }
     if (level == SOL_SOCKET && (name == SO_RCVTIMEO || name == SO_RCVTIMEO_NEW) && length >= sizeof(struct timeval))
         file->link->receive_limit = ns_of(value);
     if (level == SOL_SOCKET && (name == SO_SNDTIMEO || name == SO_SNDTIMEO_NEW) && length >= sizeof(struct timeval))
@@ -104,6 +106,11 @@ static bool error_kept(int fd, int level, int name, int *value)
 int sock_getsockopt(int fd, int level, int name, void *value, socklen_t *length)
 {
     int ours;
+    struct sock_file *file = level == IPPROTO_TCP && name == TCP_ZEROCOPY_RECEIVE ? sock_hold(fd) : NULL;
+    if (file) {
+        (void)sock_stream_never(file);
+        sock_drop(file);
+    }
     if (!value || !length || *length < sizeof(ours) ||
         !(option_kept(fd, level, name, false, &ours) || error_kept(fd, level, name, &ours)))
         return sock_real.getsockopt(fd, level, name, value, length);

@@ -8,9 +8,8 @@
 #include "sock/wait.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
-#define FEW 64 /* descriptors that need no memory from the allocator */
+#define FEW 256 /* descriptors that need no memory but the stack */
 
 struct call { /* of poll */
     struct pollfd *fds;
@@ -210,7 +209,7 @@ static int poll_all(struct pollfd *fds, nfds_t count, uint64_t limit, const sigs
     struct call call = {.fds = fds, .count = count, .files = few_files, .asked = few_asked, .at_once = limit == 0};
     void *memory = NULL;
     if (count > FEW) {
-        memory = malloc(count * sizeof(call.files[0]) + (count + 1) * sizeof(call.asked[0]));
+        memory = sock_pages_take(count * sizeof(call.files[0]) + (count + 1) * sizeof(call.asked[0]));
         if (!memory) {
             errno = ENOMEM;
             return -1;
@@ -224,7 +223,7 @@ static int poll_all(struct pollfd *fds, nfds_t count, uint64_t limit, const sigs
     for (nfds_t i = 0; i < count; i++)
         if (call.files[i])
             sock_drop(call.files[i]);
-    free(memory);
+    sock_pages_leave(memory);
     errno = why;
     return n;
 }
@@ -290,10 +289,11 @@ static bool select_has_joined(int count, const fd_set *in, const fd_set *out, co
 static int select_joined(int count, fd_set *in, fd_set *out, fd_set *error, uint64_t limit, const sigset_t *mask)
 {
     const short readable = POLLIN | POLLRDNORM | POLLHUP | POLLERR, writable = POLLOUT | POLLWRNORM | POLLERR;
-    struct pollfd *fds = malloc((size_t)count * sizeof(*fds));
+    struct pollfd few[FEW], *more = count > FEW ? sock_pages_take((size_t)count * sizeof(*more)) : NULL;
+    struct pollfd *fds = more ? more : few;
     nfds_t n = 0;
     int total = 0;
-    if (!fds) {
+    if (count > FEW && !more) {
         errno = ENOMEM;
         return -1;
     }
@@ -323,7 +323,7 @@ static int select_joined(int count, fd_set *in, fd_set *out, fd_set *error, uint
                 total += each[k].is;
             }
     }
-    free(fds);
+    sock_pages_leave(more);
     errno = why;
     return ready < 0 ? -1 : total;
 }

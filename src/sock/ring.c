@@ -31,6 +31,17 @@ size_t sock_pieces_copy(struct sock_pieces *to, const char *data, size_t size)
     return done;
 }
 
+void sock_pieces_back(struct sock_pieces *pieces, size_t size)
+{
+    while (size) {
+        if (pieces->at == 0)
+            pieces->piece--, pieces->count++, pieces->at = pieces->piece->iov_len;
+        size_t n = pieces->at < size ? pieces->at : size;
+        pieces->at -= n;
+        size -= n;
+    }
+}
+
 /* A tail that makes no sense is not believed. */
 static void tail_look(const struct ring *ring, struct ring_writer *writer)
 {
@@ -137,7 +148,7 @@ static long next(const struct ring *ring, struct ring_reader *reader, const char
 {
     struct sock_direction *words = ring_words(ring);
     uint64_t head = atomic_load_explicit(&words->head, memory_order_acquire) & ~RING_CLOSED;
-    for (;;) {
+    for (int i = 0; i <= RING_TURNS; i++) {
         uint64_t turns = atomic_load_explicit(&words->turns, memory_order_acquire), end = head;
         if (turns != reader->turns) {
             uint64_t turn = atomic_load_explicit(&words->turn[reader->turns % RING_TURNS], memory_order_relaxed);
@@ -161,6 +172,7 @@ static long next(const struct ring *ring, struct ring_reader *reader, const char
         *data = sock_level_data(&ring->mapping, ring->number, reader->level) + at;
         return (long)(there < size - at ? there : size - at);
     }
+    return RING_BROKEN; /* more changes than can be told of at once */
 }
 
 long ring_next(const struct ring *ring, struct ring_reader *reader, const char **data)

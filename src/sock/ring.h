@@ -33,6 +33,7 @@ struct sock_pieces {
     size_t at; /* in the first piece that is left */
 };
 size_t sock_pieces_left(const struct sock_pieces *pieces);
+void sock_pieces_back(struct sock_pieces *pieces, size_t size);
 size_t sock_pieces_copy(struct sock_pieces *to, const char *data, size_t size); /* DATA NULL: goes on, copies nothing */
 
 struct ring {

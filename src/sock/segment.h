@@ -68,6 +68,10 @@ struct sock_mapping {
     char *whole; /* the second mapping */
 };
 
+/* Memory without the program's allocator, whose lock somebody may hold: in a handler, in a child of fork. */
+void *sock_pages_take(size_t size);
+void sock_pages_leave(void *pages); /* or NULL */
+
 /* A memfd of that size, close-on-exec, sealed against resizing; more seals may follow. -1: none. */
 int sock_memory_make(const char *name, size_t size);
 /* It is of that size, and stays so. */

@@ -148,20 +148,24 @@ void sock_out_end(struct sock_file *file)
     atomic_store(&file->link->strict_out, false);
 }
 
-/* What was fetched when the other side closed the ring goes by TCP, however long that takes: it cannot be given back.
- * */
-static void part_by_tcp(int fd, const char *data, size_t size)
+/* What was fetched when the other side closed the ring is given back to its source, and goes by TCP like what follows.
+ * Only a pipe takes nothing back: then it goes at once, however long that takes. True: it has gone. */
+static bool give_back(struct sock_source *source, int fd, const char *data, size_t size)
 {
-    while (size) {
-        ssize_t n = sock_real.send(fd, data, size, MSG_NOSIGNAL);
-        struct pollfd one = {.fd = fd, .events = POLLOUT};
-        if (n > 0)
-            data += n, size -= (size_t)n;
-        else if (errno == EAGAIN)
-            (void)sock_real.poll(&one, 1, -1);
-        else if (errno != EINTR)
-            return; /* the next call tells the program */
-    }
+    if (source->pieces)
+        sock_pieces_back(source->pieces, size);
+    else if (source->at >= 0)
+        source->at -= (off_t)size;
+    else
+        for (ssize_t n; size; data += n, size -= (size_t)n) {
+            n = sock_tcp_send(fd, data, size);
+            if (n < 0 && errno != EAGAIN)
+                return true; /* the next call tells the program */
+            n = n < 0 ? 0 : n;
+            if (n == 0)
+                (void)sock_tcp_poll(fd, POLLOUT, BELL_PATIENCE_MS);
+        }
+    return size == 0;
 }
 
 /* As much as there is room for: bytes, or what the source said instead of the first. */
@@ -184,8 +188,7 @@ ssize_t sock_out_store(struct sock_file *file, struct sock_source *source, size_
         total += (size_t)got;
         if (unlikely(!ring_publish(&ring, &link->writer, (size_t)got))) {
             sock_out_end(file);
-            part_by_tcp(sock_fd(file), data, (size_t)got);
-            break;
+            return (ssize_t)total - (give_back(source, sock_fd(file), data, (size_t)got) ? 0 : got);
         }
         SOCK_STEP(published);
         reader_wake(file, head);

@@ -141,7 +141,7 @@ static ssize_t stream_to_pipe(struct sock_file *file, int to, size_t size, unsig
 
 static ssize_t pipe_to_stream(struct sock_file *file, int from, size_t size, unsigned flags)
 {
-    struct sock_source source = {.fetch = pipe_fetch, .fd = from};
+    struct sock_source source = {.fetch = pipe_fetch, .fd = from, .at = -1};
     if (!pipe_wait(from, POLLIN, flags))
         return -1;
     size_t there = pipe_filled(from); /* 0: the pipe has ended */

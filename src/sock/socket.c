@@ -13,7 +13,7 @@
 static bool is_internet(int family) { return family == AF_INET || family == AF_INET6; }
 
 /* FREEZES: how many there were before the kernel made it. A child that was forked since may have it as well. */
-static void track(int fd, enum sock_stage stage, uint32_t freezes)
+static void track(int fd, enum sock_stage stage, uint32_t freezes, bool special)
 {
     int saved = errno;
     sock_change_begin();
@@ -21,6 +21,8 @@ static void track(int fd, enum sock_stage stage, uint32_t freezes)
     if (file) {
         if (freezes != sock_freezes())
             sock_link_unknown(file->link);
+        file->link->special = special;
+        atomic_store(&file->link->never, special);
         sock_file_add(fd, file);
         sock_drop(file);
     }
@@ -34,7 +36,7 @@ int sock_socket(int family, int type, int protocol)
     int fd = sock_real.socket(family, type, protocol);
     if (fd >= 0 && is_internet(family) && (type & ~(SOCK_CLOEXEC | SOCK_NONBLOCK)) == SOCK_STREAM &&
         (protocol == 0 || protocol == IPPROTO_TCP))
-        track(fd, STAGE_OPEN, freezes);
+        track(fd, STAGE_OPEN, freezes, false);
     return fd;
 }
 
@@ -68,11 +70,15 @@ int sock_connect(int fd, const struct sockaddr *address, socklen_t length)
     return result;
 }
 
-/* A listener may have come over exec: then the address that the caller wants to have tells what it is. */
+/* A listener may have come over exec: then the address that the caller wants to have tells what it is. A connection has
+ * the options of its listener. */
 static void accepted(int listener, int fd, const struct sockaddr *address, uint32_t freezes)
 {
-    if (fd >= 0 && (sock_known(listener) || (address && is_internet(address->sa_family))))
-        track(fd, STAGE_PLAIN, freezes);
+    struct sock_file *file = fd >= 0 ? sock_hold(listener) : NULL;
+    if (file || (fd >= 0 && (sock_known(listener) || (address && is_internet(address->sa_family)))))
+        track(fd, STAGE_PLAIN, freezes, file && file->link->special);
+    if (file)
+        sock_drop(file);
 }
 
 int sock_accept(int listener, struct sockaddr *address, socklen_t *length)
@@ -219,6 +225,8 @@ int sock_fcntl(int fd, int what, long value)
     struct sock_file *file = what == F_SETFL && result == 0 ? sock_hold(fd) : NULL;
     if (file) {
         atomic_store(&file->link->nonblocking, (value & O_NONBLOCK) != 0);
+        if (value & O_ASYNC)
+            (void)sock_stream_never(file);
         sock_drop(file);
     }
     return result;

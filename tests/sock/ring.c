@@ -182,8 +182,22 @@ static void nonsense(void)
     }
 }
 
+static void pieces(void)
+{
+    char data[8] = "";
+    struct iovec each[4] = {{data, 3}, {data, 0}, {data + 3, 5}, {data, 0}};
+    struct sock_pieces all = {each, 4, 0};
+    for (size_t n = 0; n <= 8; n++) {
+        CHECK_EQUAL(sock_pieces_copy(&all, NULL, n), n);
+        CHECK_EQUAL(sock_pieces_left(&all), 8 - n);
+        sock_pieces_back(&all, n);
+        CHECK_EQUAL(sock_pieces_left(&all), 8);
+    }
+}
+
 int main(void)
 {
+    pieces();
     stream(NULL);
     stream(&here);
     levels();

@@ -360,6 +360,33 @@ static void libc_signals_server(int fd)
         _exit(8);
 }
 
+/* A signal for all that comes. */
+static volatile int arrivals;
+static void on_arrival(int number)
+{
+    (void)number;
+    arrivals++;
+}
+static void async_client(int fd)
+{
+    signal(SIGIO, on_arrival);
+    fcntl(fd, F_SETOWN, getpid());
+    fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_ASYNC);
+    for (double end = now() + 0.3; now() < end;)
+        pause_ms(10);
+    SAY(" %s", arrivals >= 3 ? "told each time" : "told too seldom");
+}
+static void async_server(int fd)
+{
+    pause_ms(50);
+    for (int i = 0; i < 3; i++) {
+        if (write(fd, "x", 1) != 1)
+            _exit(8);
+        pause_ms(30);
+    }
+    pause_ms(200);
+}
+
 /* A handler that ends no call, while a writer waits for room. */
 static void restart_full_client(int fd)
 {
@@ -1396,6 +1423,7 @@ static const struct {
     {"restarted", restart_client, late_server},
     {"old signals", old_signals_client, old_signals_server},
     {"signals of libc", libc_signals_client, libc_signals_server},
+    {"signals for what comes", async_client, async_server},
     {"restarted when full", restart_full_client, restart_full_server},
     {"stream", stream_client, stream_server},
     {"exec", exec_client, exec_server},
