@@ -113,14 +113,24 @@ void sock_link_leave(struct sock_link *link)
         atomic_store_explicit(&link->stage, STAGE_FREE, memory_order_release);
 }
 
-/* Connections of other processes may still say that they are in it. */
-void sock_set_free(uint32_t number)
+/* Connections of other processes may still say that they are in one of them. */
+static void sets_free(const uint64_t gone[SOCK_SETS / 64])
 {
     for (uint32_t i = 1; i < sock_link_end(); i++) {
-        uint32_t seen = number;
-        atomic_compare_exchange_strong(&sock_link_at(i)->set, &seen, 0);
+        uint32_t in = atomic_load_explicit(&sock_link_at(i)->set, memory_order_relaxed);
+        if (in && gone[in / 64] & 1ull << (in % 64))
+            atomic_compare_exchange_strong(&sock_link_at(i)->set, &in, 0);
     }
-    atomic_store(&family->set[number].used, false);
+    for (uint32_t i = 1; i < SOCK_SETS; i++)
+        if (gone[i / 64] & 1ull << (i % 64))
+            atomic_store(&family->set[i].used, false);
+}
+
+void sock_set_free(uint32_t number)
+{
+    uint64_t gone[SOCK_SETS / 64] = {0};
+    gone[number / 64] |= 1ull << (number % 64);
+    sets_free(gone);
 }
 
 /* It asks for each process; where all that there is is in use it would do so with every call. */
@@ -136,9 +146,11 @@ void sock_family_sweep(void)
             sock_holders_sweep(&link->holders))
             atomic_store_explicit(&link->stage, STAGE_FREE, memory_order_release);
     }
+    uint64_t gone[SOCK_SETS / 64] = {0};
     for (uint32_t i = 1; i < sock_sets_end(); i++)
         if (sock_holders_sweep(&sock_set_at(i)->holders))
-            sock_set_free(i);
+            gone[i / 64] |= 1ull << (i % 64);
+    sets_free(gone);
 }
 
 static uint32_t set_find(void)

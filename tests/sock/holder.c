@@ -39,7 +39,7 @@ static void in_child(void (*act)(void))
 
 static void take_links(void)
 {
-    for (int i = 0; i < 33000; i++)
+    for (int i = 0; i < 17000; i++)
         CHECK(sock_file_open(STAGE_PLAIN, false) != NULL);
 }
 static void take_sets(void)
@@ -48,7 +48,7 @@ static void take_sets(void)
         CHECK(sock_set_take() != 0);
 }
 
-/* Twice as many as there are. */
+/* More than there are. */
 static void nothing_is_lost(void)
 {
     for (int i = 0; i < 4; i++)
@@ -119,7 +119,7 @@ static void *changes(void *nothing)
 
 static void *freezes(void *nothing)
 {
-    for (int i = 0; i < 2000; i++) {
+    for (int i = 0; i < 500; i++) {
         sock_freeze();
         int seen = atomic_load(&open_now);
         if (seen > atomic_load(&most))
@@ -140,7 +140,7 @@ static void nothing_changes_while_frozen(void)
     pthread_join(threads[0], NULL);
     pthread_join(threads[1], NULL);
     CHECK(atomic_load(&most) == 0);
-    CHECK(sock_freezes() >= 4000);
+    CHECK(sock_freezes() >= 1000);
 }
 
 int main(void)
