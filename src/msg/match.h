@@ -70,10 +70,16 @@ struct msg_request *vmsg_match_arrival(struct msg_context *context, struct msg_m
 /* The receive that a message of MEMBER gets, left in its list; NULL: none was posted. */
 static inline struct msg_request *msg_match_arrival(struct msg_context *context, struct msg_member *member, int tag)
 {
-    if (list_empty(&member->posted) && list_empty(&context->wildcard))
+    const struct list *only = &member->posted;
+    if (unlikely(!list_empty(&context->wildcard))) {
+        if (!list_empty(only))
+            return vmsg_match_arrival(context, member, tag);
+        only = &context->wildcard;
+    }
+    if (list_empty(only))
         return NULL;
-    struct msg_request *first = container_of(member->posted.head.next, struct msg_request, link);
-    if (likely(list_empty(&context->wildcard)) && likely(first->result.tag == tag))
+    struct msg_request *first = container_of(only->head.next, struct msg_request, link);
+    if (likely(first->result.tag == tag))
         return first;
     return vmsg_match_arrival(context, member, tag);
 }
