@@ -946,8 +946,23 @@ static void two_writers_client(int fd)
 /* A connection is closed while a thread is in a call on it, and its number is used again: the call goes on with what it
  * began with, and nobody else's socket sees anything of it. */
 #define MUCH (8 << 20)
+static _Atomic int caller; /* the thread that is about to call */
+static void caller_sleeps(void)
+{
+    char path[60], state = 0;
+    while (state != 'S') {
+        snprintf(path, sizeof(path), "/proc/self/task/%d/stat", caller);
+        FILE *file = caller ? fopen(path, "re") : NULL;
+        if (file && fscanf(file, "%*d (%*[^)]) %c", &state) != 1)
+            _exit(9);
+        if (file)
+            fclose(file);
+        pause_ms(1);
+    }
+}
 static void *write_much(void *fd)
 {
+    caller = gettid();
     char *data = calloc(1, MUCH);
     ssize_t n = write(*(int *)fd, data, MUCH);
     free(data);
@@ -956,6 +971,7 @@ static void *write_much(void *fd)
 static void *read_one(void *fd)
 {
     char byte = 0;
+    caller = gettid();
     return (void *)(read(*(int *)fd, &byte, 1) == 1 && byte == 'x' ? fd : NULL);
 }
 static void closed_in_call(int fd, void *(*call)(void *))
@@ -964,8 +980,10 @@ static void closed_in_call(int fd, void *(*call)(void *))
     pthread_t thread;
     void *ended;
     char byte;
+    caller = 0;
     pthread_create(&thread, NULL, call, &given);
-    pause_ms(100);
+    caller_sleeps();
+    pause_ms(20); /* for good */
     close(fd);
     if (socketpair(AF_UNIX, SOCK_STREAM, 0, other) != 0)
         _exit(9);
@@ -1044,7 +1062,8 @@ static void jumped_server(int fd)
 /* A thread that waits for room hears that another one has said the end. */
 static void *shut(void *fd)
 {
-    pause_ms(100);
+    caller_sleeps();
+    pause_ms(100); /* for good */
     return (void *)(shutdown(*(int *)fd, SHUT_WR) == 0 ? fd : NULL);
 }
 static void shut_writer_client(int fd)
@@ -1054,6 +1073,7 @@ static void shut_writer_client(int fd)
     void *ended;
     double start = now();
     signal(SIGPIPE, SIG_IGN);
+    caller = getpid();
     pthread_create(&thread, NULL, shut, &fd);
     ssize_t n = write(fd, data, MUCH);
     SAY(" %s %s,", n > 0 && n < MUCH ? "a part" : told(n), now() - start < 1 ? "in time" : "late");
