@@ -141,6 +141,7 @@ static bool spin(struct call *call)
 static unsigned blocks_add(struct call *call)
 {
     unsigned held = 0;
+    sock_blocks_left();
     for (nfds_t i = 0; i < call->count; i++)
         if (call->files[i]) {
             short in = call->fds[i].events & (POLLIN | POLLRDNORM), out = call->fds[i].events & (POLLOUT | POLLWRNORM);

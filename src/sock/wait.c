@@ -152,7 +152,6 @@ static void end_key_make(void) { (void)pthread_key_create(&end_key, thread_ended
 
 static void block_add(struct sock_file *file, short watched, int place, bool plain, bool out)
 {
-    sock_blocks_left();
     if (unlikely(!blocked.will_end)) {
         blocked.will_end = true;
         pthread_once(&end_once, end_key_make);
@@ -170,7 +169,12 @@ static void block_add(struct sock_file *file, short watched, int place, bool pla
 }
 
 void sock_block(struct sock_file *file, short watched, int place) { block_add(file, watched, place, false, false); }
-void sock_block_plain(struct sock_file *file, bool out) { block_add(file, 0, -1, true, out); }
+void sock_block_plain(struct sock_file *file, bool out)
+{
+    sock_blocks_left();
+    block_add(file, 0, -1, true, out);
+}
+
 void sock_unblock(unsigned count) { blocked.count -= count; }
 
 static int time_left(uint64_t deadline, uint64_t step, struct timespec *left)
@@ -200,6 +204,7 @@ int sock_wait(struct sock_file *file, short event, uint64_t deadline, bool limit
     fds[0].fd = sock_fd(file); /* behind the mark: what changes it wakes this place */
     sock_restart_begin();
     if (by_tcp || !sock_watch_ready(file, event)) {
+        sock_blocks_left();
         sock_block(file, event, place);
         result = sock_real.ppoll(fds, 2, bounded ? &left : NULL, NULL);
         sock_unblock(1);
