@@ -7,6 +7,8 @@ BEGIN { together = 2 ^ int((n - 1) / 2) }
     head = part[1]
     if (!/LINE_SLOW/) # above LINE_NEAR, the row before it
         up = int(row / together) % 2 == (n - 1) % 2 || /TCP_STAGE/ # holds the longest frame
+    if (/, percent,/) # of a whole: no more than that
+        up = 0
     row++
     out = ""
     while (match(head, /, *[0-9]+/)) {

@@ -43,16 +43,17 @@ static void first_samples(void)
 static void shorter(void)
 {
     struct shm_line line = {.class = CLASS_SLOW};
+    const double dearer = 100.0 / (double)TUNED(LINE_SHORT);
 
     samples(&line, FAR, 1); /* a new page */
     for (uint64_t i = 0; i < TUNED(LINE_SAMPLES); i++)
-        shm_line_sampled(&line, (uint64_t)(0.5 * BORDER_NEAR * SHM_SAMPLE / 2 / CACHE_LINE), SHM_SAMPLE / 2, now);
+        shm_line_sampled(&line, (uint64_t)(0.3 * dearer * BORDER_NEAR * SHM_SAMPLE / 2 / CACHE_LINE), SHM_SAMPLE / 2, now);
     CHECK(!line.known && line.row == 0);
     for (uint64_t i = 0; i < TUNED(LINE_SAMPLES); i++)
-        shm_line_sampled(&line, (uint64_t)(1.3 * BORDER_SLOW * SHM_SAMPLE / 2 / CACHE_LINE), SHM_SAMPLE / 2, now);
+        shm_line_sampled(&line, (uint64_t)(0.8 * dearer * BORDER_SLOW * SHM_SAMPLE / 2 / CACHE_LINE), SHM_SAMPLE / 2, now);
     CHECK(!line.known);
     for (uint64_t i = 0; i < TUNED(LINE_SAMPLES); i++)
-        shm_line_sampled(&line, (uint64_t)(2 * BORDER_SLOW * SHM_SAMPLE / 2 / CACHE_LINE), SHM_SAMPLE / 2, now);
+        shm_line_sampled(&line, (uint64_t)(1.2 * dearer * BORDER_SLOW * SHM_SAMPLE / 2 / CACHE_LINE), SHM_SAMPLE / 2, now);
     CHECK_EQUAL(line.class, CLASS_FAR);
 }
 

@@ -67,9 +67,9 @@ static void vanish(bool arrived)
     pair[1].disconnect_in_sink = true; /* it may have taken the first call for the connection */
     rail = proved(arrived);
     fd = rail->dial->fd;
-    shorten(fd, TCP_KEEPIDLE, 10, 1);
-    shorten(fd, TCP_KEEPINTVL, 5, 1);
-    shorten(fd, TCP_KEEPCNT, 4, 2);
+    shorten(fd, TCP_KEEPIDLE, (int)TUNED(LINK_KEEP_IDLE), 1);
+    shorten(fd, TCP_KEEPINTVL, (int)TUNED(LINK_KEEP_GAP), 1);
+    shorten(fd, TCP_KEEPCNT, (int)TUNED(LINK_KEEP_PROBES), 2);
     shorten(fd, TCP_USER_TIMEOUT, 30000, 1500);
     since = vbase_clock_ns();
     while (!rail->peer->cause && !pair_late(since))
