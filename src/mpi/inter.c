@@ -7,7 +7,7 @@
 static int leaders_compare(const struct mpi_bridge *bridge)
 {
     struct mpi_comm *local = bridge->local;
-    int most[2] = {bridge->leader, -bridge->leader};
+    int most[2] = {bridge->leader, ~bridge->leader}; /* the greatest, and the least */
     struct coll_side side = {.base = most, .count = 2, .layout = mpi_type_at(MPI_INT)->layout};
     struct coll_call call = {.kind = COLL_ALLREDUCE,
                              .group = &local->coll,
@@ -17,9 +17,9 @@ static int leaders_compare(const struct mpi_bridge *bridge)
     int error = vcoll_run(&call);
     if (error)
         return mpi_engine_error(local, bridge->call, error);
-    if (most[0] != -most[1])
+    if (most[0] != ~most[1])
         return mpi_error(local, bridge->call, MPI_ERR_RANK, "the leaders differ: rank %d here, %d elsewhere",
-                         bridge->leader, bridge->leader == most[0] ? -most[1] : most[0]);
+                         bridge->leader, bridge->leader == most[0] ? ~most[1] : most[0]);
     if ((unsigned)bridge->leader >= (unsigned)local->size)
         return mpi_error(local, bridge->call, MPI_ERR_RANK, "the leader %d is not in a communicator of %d ranks",
                          bridge->leader, local->size);
