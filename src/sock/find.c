@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "sock/real.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/inet_diag.h>
 #include <linux/netlink.h>

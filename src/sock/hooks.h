@@ -5,7 +5,8 @@
 
 #include "sock/real.h"
 
-#define HOOK(type, name, parameters, arguments) type sock_##name parameters;
+#define HOOK(type, name, parameters, arguments)         type sock_##name parameters;
+#define CALL(type, name, parameters, arguments, number) type sock_##name parameters;
 #include "sock/hooks.def"
 
 #endif
