@@ -135,7 +135,8 @@ int vmsg_share_show(struct msg_share *share, const void *base, uint64_t bytes, s
     struct vi_region region;
     struct vi *vi;
     int error = member_vi(share->context, share->context->rank ? 0 : 1, &vi);
-    error = error ? error : vi_reg(vi->nic, (void *)(uintptr_t)base, bytes, &region);
+    const void *shown_at = bytes ? base : share; /* NULL would ask the provider for memory */
+    error = error ? error : vi_reg(vi->nic, (void *)(uintptr_t)shown_at, bytes, &region);
     if (error)
         return error;
     memcpy(shown->key, &region.key, sizeof shown->key);
