@@ -166,12 +166,14 @@ bool vmsg_share_reads(struct msg_share *share)
 int vmsg_share_read(struct msg_share *share, int rank, const uint64_t *key, uint64_t offset, void *to, uint64_t bytes)
 {
     struct vi *vi;
-    struct vi_transfer get = {.pieces = 1, .offset = offset};
+    struct iovec piece;
+    struct vi_transfer get = {.local = &piece, .pieces = 1};
     int error = member_vi(share->context, rank, &vi);
     memcpy(&get.key, key, sizeof get.key);
-    for (uint64_t at = 0; at < bytes && !error; at += get.local->iov_len, get.offset = offset + at) {
+    for (uint64_t at = 0; at < bytes && !error; at += piece.iov_len) {
         uint64_t most = vi_caps(vi)->max_put;
-        get.local = &(struct iovec){(char *)to + at, bytes - at < most ? bytes - at : most};
+        piece = (struct iovec){(char *)to + at, bytes - at < most ? bytes - at : most};
+        get.offset = offset + at;
         error = vi_get(vi, &get);
         error = error == VI_COMPLETE ? OK : error ? error : ERR_STATE;
     }
