@@ -32,6 +32,7 @@ static struct {
     struct patience alone;   /* every awake rank has a processor: a yield would give it to another program */
     struct patience crowded; /* ranks outnumber processors, and messages are waited for; */
     struct patience shared;  /* the same, and memory that other ranks write is looked at */
+    struct patience turns;   /* another rank waits on this processor: what is waited for cannot come before a yield */
     uint64_t together;       /* ticks: a wait of so long looks whether ranks share its processor */
     _Atomic bool met;        /* they did at the last look; relaxed */
     /* Below: several threads only. */
@@ -90,7 +91,7 @@ static struct patience patience_of(uint64_t spin, uint64_t yield)
 static const struct patience *patience_choose(uint64_t now, bool shared)
 {
     bool met = atomic_load_explicit(&wait.met, memory_order_relaxed) && together();
-    return !met && !crowded(now) ? &wait.alone : shared ? &wait.shared : &wait.crowded;
+    return met ? &wait.turns : !crowded(now) ? &wait.alone : shared ? &wait.shared : &wait.crowded;
 }
 
 int vmsg_wait_start(void)
@@ -101,7 +102,9 @@ int vmsg_wait_start(void)
     wait.alone = patience_of(soon, spin + yield - soon);
     wait.alone.yield = UINT64_MAX;
     wait.shared = patience_of(spin_crowded, yield);
-    wait.crowded = patience_of(spin_crowded, yield < TUNED(YIELD_CROWDED) ? yield : TUNED(YIELD_CROWDED));
+    uint64_t yield_crowded = yield < TUNED(YIELD_CROWDED) ? yield : TUNED(YIELD_CROWDED);
+    wait.crowded = patience_of(spin_crowded, yield_crowded);
+    wait.turns = patience_of(0, yield_crowded);
     wait.together = vbase_clock_ticks_of_ns(TUNED(TOGETHER));
     wait.beside = vbase_clock_ticks_of_ns(TUNED(BESIDE));
     wait.lately = vbase_clock_ticks_of_ns(TUNED(BESIDE_RECENT));
