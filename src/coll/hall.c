@@ -20,6 +20,11 @@ struct coll_hall {
 
 static void wake_all(void *share) { vmsg_share_wake_all(share); }
 
+static int wait_here(void *share, bool (*ready)(void *), void *context)
+{
+    return vmsg_share_wait(share, ready, context);
+}
+
 /* More ranks than processors that any of them may use? Decided in the first meeting, so that all know the same. */
 static int agree_on_crowd(struct meeting *meeting)
 {
@@ -61,7 +66,7 @@ static int open_hall(struct coll_group *group)
     }
     hall->share = share;
     hall->meeting = (struct meeting){.hall = vmsg_share_memory(share), .rank = group->rank, .ranks = group->size,
-                                     .wait = vmsg_share_wait, .wake = wake_all, .owner = share};
+                                     .wait = wait_here, .wake = wake_all, .owner = share};
     error = agree_on_crowd(&hall->meeting);
     if (error) { /* the job is lost */
         vmsg_share_close(share);
@@ -253,7 +258,7 @@ void vcoll_group_close(struct coll_group *group)
     if (!hall)
         return;
     if (group->rank == 0) {
-        (void)vmsg_share_wait(others_left, &hall->meeting);
+        (void)vmsg_share_wait(hall->share, others_left, &hall->meeting);
     } else {
         /* release: this rank reads and writes nothing there any more */
         atomic_fetch_add_explicit(&hall->meeting.hall->left, 1, memory_order_release);

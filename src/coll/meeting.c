@@ -79,7 +79,7 @@ static void block_publish(struct meeting_block *block, const void *data, size_t 
 static int meeting_await(struct meeting *meeting, bool (*ready)(void *), uint64_t number)
 {
     struct expected expected = {.meeting = meeting, .number = number};
-    return ready(&expected) ? OK : meeting->wait(ready, &expected);
+    return ready(&expected) ? OK : meeting->wait(meeting->owner, ready, &expected);
 }
 
 /* ---- epochs ---- */

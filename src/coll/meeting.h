@@ -83,7 +83,7 @@ struct meeting {
     uint64_t settled; /* all have arrived in this one */
     uint64_t casts;   /* slots so far */
     /* Waits until READY(context): the one wait of the engine. */
-    int (*wait)(bool (*ready)(void *context), void *context);
+    int (*wait)(void *owner, bool (*ready)(void *context), void *context);
     /* What the others wait for may have changed: wakes those that sleep. */
     void (*wake)(void *owner);
     void *owner;

@@ -2,10 +2,13 @@
  * receiver knows of is decided there: CANCEL goes out, and the answer says whether the message was forgotten or had
  * been matched before; in the second case the message simply goes on, and the late answer is ignored. */
 #include "msg/transfer.h"
+#include "msg/wait.h"
 
 /* Unlinks it from the list that it is in; true: it was waiting there, not moving. */
 static bool request_unlink(struct msg_request *request)
 {
+    if (request->kind == MSG_WORD)
+        return vmsg_word_take(request);
     struct base_lock *lock = request->kind == MSG_RECEIVE ? &request->context->lock : &request->peer->lock;
     msg_lock(lock);
     enum msg_phase phase = msg_phase(request);
@@ -57,9 +60,9 @@ void vmsg_cancel(struct msg_request *request)
 {
     if (!vmsg_engine.open || vmsg_request_done(request))
         return;
-    if (request->kind == MSG_RECEIVE && request_unlink(request))
+    if (request->kind != MSG_SEND && request_unlink(request))
         msg_complete(request, ERR_CANCELLED);
-    else if (request->kind == MSG_RECEIVE)
+    else if (request->kind != MSG_SEND)
         return;
     else if (request->peer->world == vmsg_engine.rank)
         local_cancel(request);

@@ -20,9 +20,12 @@
     struct msg_context *context;                                                                                       \
     struct msg_peer *peer;                                                                                             \
     struct type_buffer buffer;                                                                                         \
-    struct list_node link; /* in a matching queue or a sending queue */                                                \
+    struct list_node link; /* in a matching queue, a sending queue, or among the words */                              \
     uint64_t order; /* receive: posting order within the context; send: the frame's header */                          \
-    uint64_t total; /* bytes of the message; until a receive is matched, of its buffer */                              \
+    union {                                                                                                            \
+        uint64_t total; /* bytes of the message; until a receive is matched, of its buffer */                          \
+        bool (*ready)(void *owner); /* of a word */                                                                    \
+    };                                                                                                                 \
     void *extra     /* a transfer's long state, where one is needed */
 
 #include "base/base.h"
@@ -57,10 +60,11 @@ struct msg_engine {
     _Atomic uint32_t awaited; /* what may come from remote ranks, see nics.c */
 
     /* Work of the next round, under leaf. */
-    _Atomic uint32_t chores; /* entries of the three lists together: one look tells that there is nothing to do */
+    _Atomic uint32_t chores; /* entries of the four lists together: one look tells that there is nothing to do */
     struct list work;        /* transfers that want a turn */
     struct list stuck;       /* peers with something queued */
     struct list finished;    /* requests whose callback is due */
+    struct list words;       /* requests for what other ranks store in shared memory: each round looks */
     uint64_t pending_sends;  /* the sum over all peers that have not said goodbye: stop waits for them */
 
     const struct msg_listener *listener; /* NULL: none */

@@ -7,6 +7,7 @@
  * A network may use the memory that it was given until it knows that the link is gone. So the rails to a dead rank are
  * closed before its transfers end: its host may be silent, and then its connections stay. */
 #include "msg/transfer.h"
+#include "msg/wait.h"
 
 /* The receiver has said goodbye. What was sent at once is complete; a send that waits for the receiver's answer is
  * given up, unless it is being cancelled: the receiver still answers that. */
@@ -110,6 +111,7 @@ static void rank_end(int world)
     for (uint32_t id = 0; id < MSG_CONTEXTS; id++)
         if (vmsg_engine.context[id])
             context_end(vmsg_engine.context[id], world);
+    vmsg_words_end(world, dead_error(world));
 }
 
 void vmsg_death_look(void)

@@ -43,6 +43,7 @@ static int memory_ready(struct msg_engine *engine)
     list_init(&engine->work);
     list_init(&engine->stuck);
     list_init(&engine->finished);
+    list_init(&engine->words);
     list_init(&vmsg_early);
     vbase_pool_open(&vmsg_messages, sizeof(struct msg_message), MESSAGES_MOST);
     vbase_pool_open(&vmsg_transfers, sizeof(struct msg_transfer), MESSAGES_MOST);

@@ -237,9 +237,13 @@ VEXPORT bool vmsg_share_reads(struct msg_share *share);
 /* Reads BYTES at OFFSET of what RANK shows by KEY. */
 VEXPORT int vmsg_share_read(struct msg_share *share, int rank, const uint64_t *key, uint64_t offset, void *to,
                             uint64_t bytes) MUST_CHECK;
-/* vmsg_wait_until for what other members store there. READY may be called by another waiting thread, never by two at
- * once; it may only read. */
-VEXPORT int vmsg_share_wait(bool (*ready)(void *context), void *context);
-/* After a store that members may wait for in vmsg_share_wait: wakes those that sleep. */
+/* Starts to wait for what other members store there, until READY(request->owner) says true; cancelled as any other.
+ * READY is called by any thread that makes progress, never by two at once; it may only read. A rank of the context that
+ * dies ends it with ERR_PEER_DEAD. */
+VEXPORT int vmsg_share_await(struct msg_share *share, struct msg_request *request,
+                             bool (*ready)(void *owner)) MUST_CHECK;
+/* The blocking form. */
+VEXPORT int vmsg_share_wait(struct msg_share *share, bool (*ready)(void *owner), void *owner);
+/* After a store that members may wait for: wakes those that sleep. */
 VEXPORT void vmsg_share_wake(struct msg_share *share, int rank);
 VEXPORT void vmsg_share_wake_all(struct msg_share *share);

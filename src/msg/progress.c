@@ -26,11 +26,11 @@ bool vmsg_poll_all(const struct msg_request *request)
 
 bool vmsg_chores_do(void)
 {
-    bool moved = vmsg_transfers_work();
+    bool moved = vmsg_words_look() | vmsg_transfers_work();
     return vmsg_peers_flush() || moved;
 }
 
-bool vmsg_progress_for(const struct msg_request *request)
+bool vmsg_progress_for(struct msg_request *request)
 {
     return msg_progress_for(request, request && request->mode == MSG_AT_ONCE ? 1 : TUNED(POLL_EVENTS));
 }

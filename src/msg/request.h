@@ -3,18 +3,19 @@
 
 #include "msg/engine.h"
 
-enum msg_kind { MSG_SEND = 1, MSG_RECEIVE };
+enum msg_kind { MSG_SEND = 1, MSG_RECEIVE, MSG_WORD };
 enum msg_phase {
     MSG_PHASE_NEW,       /* send: being started, or to the own rank */
     MSG_PHASE_QUEUED,    /* send: in its peer's queue */
     MSG_PHASE_ANNOUNCED, /* send: known to the receiver, not matched as far as we know; cancel must ask */
-    MSG_PHASE_POSTED,    /* receive: in a posted list */
+    MSG_PHASE_POSTED,    /* receive: in a posted list; word: among the words */
     MSG_PHASE_MOVING,    /* matched, payload under way */
     MSG_PHASE_OVER
 };
 
-/* A cancel of another thread reads the phase under the lock that guards the way out of it: POSTED under the context's,
- * QUEUED and ANNOUNCED under the peer's. The others may be written without; hence atomic, and relaxed. */
+/* A cancel of another thread reads the phase under the lock that guards the way out of it: POSTED under the context's
+ * (of a word: leaf), QUEUED and ANNOUNCED under the peer's. The others may be written without; hence atomic, and
+ * relaxed. */
 static inline void msg_phase_set(struct msg_request *request, enum msg_phase phase)
 {
     __atomic_store_n(&request->phase, (uint8_t)phase, __ATOMIC_RELAXED);

@@ -180,6 +180,21 @@ int vmsg_share_read(struct msg_share *share, int rank, const uint64_t *key, uint
     return error;
 }
 
+int vmsg_share_await(struct msg_share *share, struct msg_request *request, bool (*ready)(void *owner))
+{
+    return vmsg_engine.open ? vmsg_word_await(share->context, request, ready), OK : vmsg_closed();
+}
+
+int vmsg_share_wait(struct msg_share *share, bool (*ready)(void *owner), void *owner)
+{
+    struct msg_request request;
+    if (likely(ready(owner)))
+        return OK;
+    request.completed = NULL;
+    request.owner = owner;
+    return vmsg_share_await(share, &request, ready) ?: vmsg_wait(&request);
+}
+
 void vmsg_share_wake(struct msg_share *share, int rank)
 {
     struct vi *vi;

@@ -12,8 +12,7 @@
  * rounds of their own (what they started must move even while the watcher sleeps) and yield between them for a moment,
  * then park on `changes`. A thread that sleeps until a request is done says so in the state of the request. The thread
  * that completes it wakes the parked ones and ends the watcher's sleep; for threads that wait for anything else (they
- * are counted) any completion does. So does a thread that stops watching. What a parked thread expects in memory shared
- * with other ranks is not completed by any thread of this process: the watcher polls it for the parked thread. */
+ * are counted) any completion does. So does a thread that stops watching. */
 #include "msg/transfer.h"
 #include "msg/wait.h"
 #include <poll.h>
@@ -39,16 +38,7 @@ static struct {
     _Atomic bool watched;                /* there is a watcher */
     _Atomic uint64_t beside_at;          /* ticks: when a thread last waited beside it; relaxed */
     uint64_t beside, lately;             /* in ticks: how long such a thread yields before it parks, and is counted */
-    struct base_lock lock;               /* of `expected` */
-    struct list expected;                /* struct expectation */
-} wait = {.expected = {{&wait.expected.head, &wait.expected.head}}};
-
-/* What a parked thread waits for in shared memory. On its stack; READY is called under the lock only. */
-struct expectation {
-    struct list_node link;
-    bool (*ready)(void *context);
-    void *context;
-};
+} wait;
 
 /* One thread's waiting. */
 struct waiting {
@@ -61,7 +51,6 @@ struct waiting {
     bool retry;        /* it tries again soon what wakes no sleeper */
     bool late;         /* the last sleep ended by its time-out, though a peer should have woken it */
     bool watcher;
-    bool shared;       /* ready() looks at memory that other ranks write */
     bool woken;        /* whatever ends it ends the sleep: no timer need do so */
     const struct boot_fence *fence; /* NULL: something else is waited for */
 };
@@ -88,8 +77,9 @@ static struct patience patience_of(uint64_t spin, uint64_t yield)
                              vbase_clock_ticks_of_ns(spin + yield)};
 }
 
-static const struct patience *patience_choose(uint64_t now, bool shared)
+static const struct patience *patience_choose(uint64_t now, const struct msg_request *request)
 {
+    bool shared = request && request->kind == MSG_WORD;
     bool met = atomic_load_explicit(&wait.met, memory_order_relaxed) && together();
     return met ? &wait.turns : !crowded(now) ? &wait.alone : shared ? &wait.shared : &wait.crowded;
 }
@@ -213,57 +203,14 @@ static uint64_t next_sleep(struct waiting *waiting)
     return ns;
 }
 
-/* False: it is there already. */
-static bool expect(struct expectation *expectation)
-{
-    base_lock(&wait.lock);
-    bool absent = !expectation->ready(expectation->context);
-    if (absent)
-        list_append(&wait.expected, &expectation->link);
-    base_unlock(&wait.lock);
-    return absent;
-}
-
-static void expect_no_more(struct expectation *expectation)
-{
-    base_lock(&wait.lock);
-    if (list_node_linked(&expectation->link))
-        list_remove(&expectation->link);
-    base_unlock(&wait.lock);
-}
-
-/* The watcher checks what parked threads expect; true: something is there, and they are awake. After arming it closes
- * the race with the writer, like the check of what the watcher itself expects. */
-static bool expected_came(void)
-{
-    bool came = false;
-    if (likely(!vmsg_engine.threads))
-        return false;
-    base_lock(&wait.lock);
-    list_for_each(node, &wait.expected) {
-        struct expectation *expectation = container_of(node, struct expectation, link);
-        if (expectation->ready(expectation->context)) {
-            list_remove(node);
-            came = true;
-        }
-    }
-    base_unlock(&wait.lock);
-    if (came)
-        vmsg_wait_changed();
-    return came;
-}
-
 static void park(struct waiting *waiting, bool (*ready)(void *), void *context)
 {
-    struct expectation expectation = {.ready = ready, .context = context};
     uint32_t changes = atomic_load_explicit(&vmsg_waiters.changes, memory_order_relaxed);
     atomic_fetch_add_explicit(&vmsg_waiters.parked, 1, memory_order_relaxed);
     sleep_begins(waiting);
     atomic_thread_fence(memory_order_seq_cst); /* pairs with vmsg_wait_changed */
-    bool absent = waiting->shared ? expect(&expectation) : !ready(context);
-    bool late = absent && atomic_load_explicit(&wait.watched, memory_order_relaxed) &&
+    bool late = !ready(context) && atomic_load_explicit(&wait.watched, memory_order_relaxed) &&
                 vbase_futex_wait(&vmsg_waiters.changes, changes, next_sleep(waiting));
-    expect_no_more(&expectation);
     if (late && !waiting->retry && ready(context))
         COUNT(overslept);
     sleep_ends(waiting);
@@ -308,7 +255,7 @@ static void nics_sleep(struct waiting *waiting, const struct vi_wait *from, bool
     waiting->late = false;
     sleep_begins(waiting);
     atomic_thread_fence(memory_order_seq_cst); /* pairs with vmsg_wait_changed */
-    if (!ready(context) && !expected_came()) {
+    if (!ready(context)) {
         uint64_t ns = next_sleep(waiting); /* looks at what others started, hence behind the fence */
         COUNT(sleeps);
         bool over =
@@ -372,15 +319,14 @@ static bool idle(struct waiting *waiting, bool (*ready)(void *), void *context)
         beside(waiting, now, ready, context);
         return false;
     }
-    (void)expected_came();
     if (!waiting->since) {
         waiting->since = now;
-        waiting->patience = patience_choose(now, waiting->shared);
+        waiting->patience = patience_choose(now, waiting->request);
     }
     const struct patience *patience = waiting->patience;
     uint64_t waited = now - waiting->since;
     if (waiting->patience == &wait.alone && waited >= wait.together && together())
-        waiting->patience = patience_choose(now, waiting->shared);
+        waiting->patience = patience_choose(now, waiting->request);
     if (waited >= patience->soon) {
         vmsg_death_look();
         if (!waiting->soon)
@@ -474,11 +420,6 @@ int vmsg_wait_until(bool (*ready)(void *context), void *context)
 int vmsg_wait_until_ticks(bool (*ready)(void *context), void *context, uint64_t ticks)
 {
     return wait_open(ready, context, (struct waiting){.limit = ticks});
-}
-
-int vmsg_share_wait(bool (*ready)(void *context), void *context)
-{
-    return wait_open(ready, context, (struct waiting){.shared = true});
 }
 
 /* A death that does not end the job wakes no rank but one in the fence. */

@@ -31,15 +31,22 @@ int vmsg_wait_fence(void) MUST_CHECK;     /* the job's fence; progress is made m
 int vmsg_wait_networked(void) MUST_CHECK; /* progress kept out: from now on sleeps are on descriptors */
 void vmsg_wait_stop(void);
 
+/* ---- word.c ----------------------------------------------------------------------------------------------------- */
+void vmsg_word_await(struct msg_context *context, struct msg_request *request, bool (*ready)(void *owner));
+bool vmsg_word_look(struct msg_request *request); /* progress held; true: it is complete now */
+bool vmsg_words_look(void);                       /* progress held; true: some are */
+bool vmsg_word_take(struct msg_request *request); /* true: it was waited for, and is not any more */
+void vmsg_words_end(int world, int error);        /* progress held; those that a rank will never store */
+
 /* ---- progress.c -------------------------------------------------------------------------------------------------- */
 bool vmsg_poll_all(const struct msg_request *request); /* progress held */
 bool vmsg_chores_do(void);                             /* progress held */
 
-/* A round for a thread that waits for REQUEST; NULL: for anything. It polls only the lane on which the answer must
- * come, but all of them now and then: other ranks must not starve. BUDGET: of messages. A blocking receive takes
- * one, as the next one has no receive yet. */
-bool vmsg_progress_for(const struct msg_request *request);
-static inline __attribute__((always_inline)) bool msg_progress_for(const struct msg_request *request, int budget)
+/* A round for a thread that waits for REQUEST; NULL: for anything. It looks only at the lane on which the answer must
+ * come, or at the word, but at all now and then: other ranks must not starve. BUDGET: of messages. A blocking receive
+ * takes one, as the next one has no receive yet. */
+bool vmsg_progress_for(struct msg_request *request);
+static inline __attribute__((always_inline)) bool msg_progress_for(struct msg_request *request, int budget)
 {
     struct msg_engine *engine = &vmsg_engine;
     bool moved = false, chores = false;
@@ -51,6 +58,8 @@ static inline __attribute__((always_inline)) bool msg_progress_for(const struct 
         struct vi *lane = peer ? __atomic_load_n(&peer->lane, __ATOMIC_RELAXED) : NULL;
         if (likely(lane) && likely(engine->looks-- != 0))
             moved = vi_poll_only(lane, budget) > 0;
+        else if (request && request->kind == MSG_WORD && likely(engine->looks-- != 0))
+            moved = vmsg_word_look(request);
         else
             moved = vmsg_poll_all(request);
         chores = atomic_load_explicit(&engine->chores, memory_order_relaxed);

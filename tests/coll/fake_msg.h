@@ -240,7 +240,11 @@ int vmsg_share_open(struct msg_context *context, int tag, uint64_t bytes, bool w
 
 void *vmsg_share_memory(const struct msg_share *share) { return (void *)(uintptr_t)share; }
 void vmsg_share_close(struct msg_share *share) { (void)share; }
-int vmsg_share_wait(bool (*ready)(void *context), void *context) { return vmsg_wait_until(ready, context); }
+int vmsg_share_wait(struct msg_share *share, bool (*ready)(void *owner), void *owner)
+{
+    (void)share;
+    return vmsg_wait_until(ready, owner);
+}
 void vmsg_share_wake(struct msg_share *share, int rank) { (void)share, (void)rank; }
 void vmsg_share_wake_all(struct msg_share *share) { (void)share; }
 bool vmsg_share_reads(struct msg_share *share) { (void)share; return false; }

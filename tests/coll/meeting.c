@@ -22,8 +22,9 @@ static bool crowd;
 static int ranks, epochs;
 static _Atomic int inside[EPOCHS];
 
-static int wait_here(bool (*ready)(void *), void *context)
+static int wait_here(void *owner, bool (*ready)(void *), void *context)
 {
+    (void)owner;
     while (!ready(context))
         sched_yield();
     return 0;

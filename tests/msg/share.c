@@ -33,7 +33,7 @@ static void body(int rank)
     for (int i = 999; i >= 0; i--)
         sight.memory[rank * 1000 + i] = (unsigned char)(check_byte((unsigned)rank, (size_t)i) | 1);
     vmsg_share_wake_all(share);
-    CHECK_EQUAL(vmsg_share_wait(all_wrote, &sight), OK);
+    CHECK_EQUAL(vmsg_share_wait(share, all_wrote, &sight), OK);
     for (int from = 0; from < sight.ranks; from++)
         for (int i = 0; i < 1000; i++)
             CHECK_EQUAL(sight.memory[from * 1000 + i], (unsigned char)(check_byte((unsigned)from, (size_t)i) | 1));
