@@ -177,6 +177,13 @@ int vboot_fence(struct boot_job *job)
     return vboot_fence_begin(job, &fence) ?: vboot_fence_end(job, &fence);
 }
 
+void vboot_ready(struct boot_job *job, bool ready)
+{
+    struct boot_seat *seat = own_of(job)->seat;
+    if (seat) /* release: as seat_finish */
+        atomic_store_explicit(&seat->state, ready ? SEAT_READY : SEAT_JOINED, memory_order_release);
+}
+
 uint32_t vboot_deaths(const struct boot_job *job)
 {
     const struct boot_handover *header = own_of((struct boot_job *)job)->handover.header;
@@ -257,7 +264,7 @@ static int fence_broken(void)
 }
 
 /* All ranks are on this node and share the handover. The last to arrive opens the next epoch; so does the launcher
- * after a death. */
+ * when one has ended. */
 static int fence_here(struct boot_handover *header, struct boot_fence *fence)
 {
     fence->word = &header->fence_epoch;
@@ -266,14 +273,7 @@ static int fence_here(struct boot_handover *header, struct boot_fence *fence)
     fence->value = atomic_load_explicit(&header->fence_epoch, memory_order_acquire);
     if (atomic_load_explicit(&header->deaths, memory_order_relaxed))
         return fence_broken();
-    /* acq_rel: what all wrote before the fence is seen by the last, and through the epoch by all */
-    if (atomic_fetch_add_explicit(&header->fence_arrived, 1, memory_order_acq_rel) + 1 == header->size) {
-        atomic_store_explicit(&header->fence_arrived, 0, memory_order_relaxed); /* ordered by the epoch's release */
-        /* added, for the launcher may have, too; release: pairs with seat_fence_look */
-        atomic_fetch_add_explicit(&header->fence_epoch, 1, memory_order_release);
-        vbase_futex_wake(&header->fence_epoch, INT32_MAX);
-        fence->over = true;
-    }
+    fence->over = vboot_handover_arrive(header);
     return OK;
 }
 

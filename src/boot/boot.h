@@ -12,6 +12,9 @@
 
 #include "base/base.h"
 
+/* Named sets of ranks, told by our launcher: "name=first-last,first-last;name=..." */
+#define BOOT_SETS_VARIABLE "VIADUCT_JOB_SETS"
+
 enum boot_kind { BOOT_SOLO, BOOT_PMI, BOOT_PMIX, BOOT_VIADUCT };
 
 struct boot_job {
@@ -64,6 +67,10 @@ VEXPORT int vboot_fence_begin(struct boot_job *job,
                               struct boot_fence *fence) MUST_CHECK;            /* then it must be ended, else not */
 VEXPORT bool vboot_fence_over(struct boot_job *job, struct boot_fence *fence); /* does not wait */
 VEXPORT int vboot_fence_end(struct boot_job *job, struct boot_fence *fence) MUST_CHECK; /* waits */
+
+/* READY: nothing is open here any more, so from now on this process may end in any way but by a signal, also without
+ * vboot_close. It then counts as arrived at every fence. A foreign launcher must have vboot_close. */
+VEXPORT void vboot_ready(struct boot_job *job, bool ready);
 
 /* Ranks of this job that died, where the launcher was told that this does not end the job (mpiexec --enable-recovery);
  * else 0 for ever. It grows; once it has, vboot_dead tells which ranks they are. */

@@ -111,6 +111,31 @@ void vboot_handover_dead(struct boot_handover_map *map, int rank)
     vbase_futex_wake(&map->header->fence_epoch, INT32_MAX);
 }
 
+/* The fence opens when all have arrived or ended, and one at least has arrived. */
+static bool fence_count(struct boot_handover *header, uint64_t more)
+{
+    uint64_t old = atomic_load_explicit(&header->fence_count, memory_order_relaxed), next;
+    bool full;
+    do {
+        next = old + more;
+        uint64_t arrived = (uint32_t)next;
+        full = arrived > 0 && arrived + (next >> 32) >= header->size;
+        next -= full ? arrived : 0;
+        /* acq_rel: what all wrote before the fence is seen by the last, and through the epoch by all */
+    } while (!atomic_compare_exchange_weak_explicit(&header->fence_count, &old, next, memory_order_acq_rel,
+                                                    memory_order_relaxed));
+    if (!full)
+        return false;
+    /* added, for the launcher may have, too; release: pairs with seat_fence_look */
+    atomic_fetch_add_explicit(&header->fence_epoch, 1, memory_order_release);
+    vbase_futex_wake(&header->fence_epoch, INT32_MAX);
+    return true;
+}
+
+bool vboot_handover_arrive(struct boot_handover *header) { return fence_count(header, 1); }
+
+void vboot_handover_ended(struct boot_handover_map *map) { (void)fence_count(map->header, (uint64_t)1 << 32); }
+
 void vboot_handover_close(struct boot_handover_map *map)
 {
     if (map->header)

@@ -19,7 +19,7 @@
 #define HANDOVER_TAKEN         "taken"
 
 #define HANDOVER_MAGIC   0x7463756461697601ull
-#define HANDOVER_VERSION 4u
+#define HANDOVER_VERSION 5u
 
 /* Our launcher's server takes keys and values of these sizes, with the final NUL, and needs no hello from our ranks. */
 #define HANDOVER_KEY_MAX   64
@@ -39,14 +39,15 @@ struct boot_handover {
     uint32_t survives;       /* 1: a death does not end the job */
     _Atomic uint32_t strays; /* 1: a rank is not a direct child of the launcher (a script stands between) */
     _Atomic uint32_t deaths; /* ranks of the job that died, where that does not end it; see vboot_handover_dead */
-    _Atomic uint32_t fence_arrived, fence_epoch; /* the fence of a job of one node; written by ranks, and at a death */
+    _Atomic uint32_t fence_epoch; /* the fence of a job of one node; written by ranks, and when one has ended */
+    _Atomic uint64_t fence_count; /* low half: ranks that have arrived; high half: ranks that have ended well */
     uint32_t rank[];                             /* of each seat, ascending */
 };
 
-enum boot_seat_state { SEAT_EMPTY, SEAT_JOINED, SEAT_LEFT };
+enum boot_seat_state { SEAT_EMPTY, SEAT_JOINED, SEAT_READY, SEAT_LEFT };
 
-/* `state` only goes up: EMPTY to JOINED by the process that takes the seat (compare and swap), JOINED to LEFT by the
- * same. The launcher reads it after the rank has died, for its report and the exit status only. */
+/* EMPTY becomes JOINED by the process that takes the seat (compare and swap); the same process changes it later: READY
+ * while nothing of MPI is open, and LEFT at the end. The launcher reads it after the rank has died. */
 struct boot_seat {
     _Atomic uint32_t state; /* release by the rank, acquire by the launcher */
     uint32_t child;         /* pid that the launcher started; written before exec */
@@ -71,6 +72,11 @@ int vboot_handover_create(int size, int local_count, struct boot_handover_map *m
 
 /* For the launcher, where a death does not end the job: this rank of it is dead. Wakes the fence. */
 void vboot_handover_dead(struct boot_handover_map *map, int rank);
+
+/* One more rank has arrived at the fence; the last one opens it: true. And for the launcher: one has ended well, and
+ * will come to no fence any more. */
+bool vboot_handover_arrive(struct boot_handover *header);
+void vboot_handover_ended(struct boot_handover_map *map);
 
 /* Maps one that was inherited. ERR_LAUNCHER: the descriptor is not a handover; ERR_MISMATCH: of another version. */
 int vboot_handover_open(int fd, struct boot_handover_map *map) MUST_CHECK;

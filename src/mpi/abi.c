@@ -65,11 +65,11 @@ ENTRY(MPI_Errhandler_toint)(MPI_Errhandler handle) { return handle_to_int(handle
 ENTRY_OF(MPI_Errhandler, MPI_Errhandler_fromint)(int number) { return handle_from_int(KIND_ERRHANDLER, number); }
 ENTRY(MPI_Info_toint)(MPI_Info handle) { return handle_to_int(handle); }
 ENTRY_OF(MPI_Info, MPI_Info_fromint)(int number) { return handle_from_int(KIND_INFO, number); }
+ENTRY(MPI_Session_toint)(MPI_Session handle) { return handle_to_int(handle); }
+ENTRY_OF(MPI_Session, MPI_Session_fromint)(int number) { return handle_from_int(KIND_SESSION, number); }
 /* Of these there are only null handles yet. */
 ENTRY(MPI_File_toint)(MPI_File handle) { return handle_to_int(handle); }
 ENTRY_OF(MPI_File, MPI_File_fromint)(int number) { return handle_from_int(KIND_FILE, number); }
-ENTRY(MPI_Session_toint)(MPI_Session handle) { return handle_to_int(handle); }
-ENTRY_OF(MPI_Session, MPI_Session_fromint)(int number) { return handle_from_int(KIND_FILE, number); }
 ENTRY(MPI_Win_toint)(MPI_Win handle) { return handle_to_int(handle); }
 ENTRY_OF(MPI_Win, MPI_Win_fromint)(int number) { return handle_from_int(KIND_FILE, number); }
 

@@ -38,8 +38,8 @@ int mpi_wrong_type(struct mpi_comm *comm, const char *call, MPI_Datatype handle,
     return mpi_error(comm, call, MPI_ERR_TYPE, "the %sdatatype %p is none, or was freed", side, (void *)handle);
 }
 
-/* One that wants an object; COMM: where its error goes. */
-static int object_check(const char *call, const struct mpi_argument *one, struct mpi_comm *comm, void **object)
+/* One that wants an object; THING: where its error goes. */
+static int object_check(const char *call, const struct mpi_argument *one, struct mpi_thing *thing, void **object)
 {
     static const struct {
         int kind;
@@ -51,7 +51,7 @@ static int object_check(const char *call, const struct mpi_argument *one, struct
         handle = *(void **)handle;
     *object = object_at(one->kind, handle);
     if (!*object)
-        return mpi_wrong(comm, call, one->kind, handle);
+        return mpi_wrong(thing, call, one->kind, handle);
     if ((one->want == WANT_PLAIN || one->want == WANT_INTER) &&
         mpi_comm_is_inter(*object) != (one->want == WANT_INTER))
         return mpi_error(*object, call, MPI_ERR_COMM, "%s is %s intercommunicator", mpi_thing_name(*object, name),
@@ -67,20 +67,23 @@ static int object_check(const char *call, const struct mpi_argument *one, struct
     return MPI_SUCCESS;
 }
 
+/* These may be made and freed at any time. */
+static bool kind_is_free(enum mpi_kind kind) { return kind == KIND_INFO || kind == KIND_ERRHANDLER; }
+
 int mpi_arguments(const char *call, const struct mpi_argument *list)
 {
-    struct mpi_comm *comm = NULL;
+    struct mpi_thing *thing = NULL;
     int error = MPI_SUCCESS;
     for (const struct mpi_argument *one = list; one->want && !error; one++) {
         void *object = NULL;
-        if (one->want == WANT_RUNNING || (one->kind && one->kind->kind != KIND_INFO))
+        if (one->want == WANT_RUNNING || (one->kind && !kind_is_free(one->kind->kind)))
             mpi_enter(call);
         if (!one->value && (one->want == WANT_GIVEN || one->want == WANT_BEHIND))
-            error = mpi_null(comm, call, one->name);
+            error = mpi_null(thing, call, one->name);
         else if (one->kind && !(one->want == WANT_HINTS && one->value == MPI_INFO_NULL))
-            error = object_check(call, one, comm, &object);
-        if (object && one->kind->kind == KIND_COMM && !comm)
-            comm = object;
+            error = object_check(call, one, thing, &object);
+        if (object && !thing && (one->kind->kind == KIND_COMM || one->kind->kind == KIND_SESSION))
+            thing = object;
     }
     return error;
 }

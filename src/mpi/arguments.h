@@ -16,7 +16,7 @@ enum mpi_want {
     WANT_DIST_GRAPH, /* one with a distributed graph */
     WANT_HINTS,   /* an info object, or none */
     WANT_GIVEN,   /* not NULL */
-    WANT_RUNNING  /* MPI runs; so it must for all handles but those of info */
+    WANT_RUNNING  /* MPI runs; so it must for all handles but those of info and error handlers */
 };
 struct mpi_argument {
     enum mpi_want want;
@@ -37,6 +37,7 @@ struct mpi_argument {
 #define GRID_OF(handle, ...) {WANT_GRID, &mpi_kind_comm, handle, #handle, __VA_ARGS__}
 #define GRAPH_OF(handle, ...) {WANT_GRAPH, &mpi_kind_comm, handle, #handle, __VA_ARGS__}
 #define DIST_GRAPH_OF(handle, ...) {WANT_DIST_GRAPH, &mpi_kind_comm, handle, #handle, __VA_ARGS__}
+#define SESSION_OF(handle, ...) {WANT_OBJECT, &mpi_kind_session, handle, #handle, __VA_ARGS__}
 #define HINTS(info) {WANT_HINTS, &mpi_kind_info, info, #info}
 #define BEHIND(kind, pointer, ...) {WANT_BEHIND, &kind, pointer, #pointer, __VA_ARGS__}
 #define GIVEN(pointer) GIVEN_AS(pointer, #pointer)
@@ -45,7 +46,7 @@ struct mpi_argument {
 #define RUNNING {WANT_RUNNING}
 
 /* Checks the arguments of CALL one after the other and raises what is wrong with the first that is not as wanted, on
- * the first communicator among them. */
+ * the first communicator or session among them. */
 int mpi_arguments(const char *call, const struct mpi_argument *list);
 #define ARGUMENTS(...) ((const struct mpi_argument[]){__VA_ARGS__, {0}})
 /* The arguments of the entry that this is written in; and the same in a call that can wait, which shows where the

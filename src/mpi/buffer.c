@@ -1,10 +1,11 @@
-/* The buffers of MPI_Bsend: of the process, and of communicators, which go before it. Copies of messages lie in a
- * buffer one after the other, each behind a header with its request, in a list by address; room is the first gap that
- * fits. With MPI_BUFFER_AUTOMATIC each copy is memory of its own. Copies are numbered, so that a flush knows what it
- * waits for. */
+/* The buffers of MPI_Bsend: of a communicator, else of the session that it comes from, else of the process. Copies of
+ * messages lie in a buffer one after the other, each behind a header with its request, in a list by address; room is
+ * the first gap that fits. With MPI_BUFFER_AUTOMATIC each copy is memory of its own. Copies are numbered, so that a
+ * flush knows what it waits for. */
 #include "mpi/check.h"
 #include "mpi/message.h"
 #include "mpi/request.h"
+#include "mpi/session.h"
 
 struct mpi_copy {
     struct mpi_copy *next;
@@ -17,10 +18,15 @@ _Static_assert(sizeof(struct mpi_copy) + 2 * COPY_ALIGNMENT <= MPI_BSEND_OVERHEA
                "the ABI grants so much per message");
 
 static struct base_lock lock; /* of all */
-static struct mpi_buffer of_process;
+struct mpi_buffer mpi_process_buffer;
 
-/* The calls are for the process's buffer (COMM is NULL) or for that of a communicator. */
-static struct mpi_buffer *buffer_of(struct mpi_comm *comm) { return comm ? &comm->buffer : &of_process; }
+/* That messages of COMM use. */
+static struct mpi_buffer *buffer_of(struct mpi_comm *comm)
+{
+    return comm->buffer.attached ? &comm->buffer
+           : comm->group->session ? &comm->group->session->buffer
+                                  : &mpi_process_buffer;
+}
 
 static bool is_automatic(const struct mpi_buffer *buffer) { return buffer->attached == MPI_BUFFER_AUTOMATIC; }
 
@@ -105,7 +111,7 @@ int mpi_buffered_send(const struct mpi_message *m, const struct mpi_target *targ
         if (round) /* not under the lock: handlers of calls run in it, and may send as well */
             vmsg_progress();
         mpi_lock(&lock);
-        buffer = buffer_of(target->comm->buffer.attached ? target->comm : NULL);
+        buffer = buffer_of(target->comm);
         error = copy_send(buffer, m, target);
         mpi_unlock(&lock);
     }
@@ -139,37 +145,33 @@ static bool is_flushed(void *context)
     return !left;
 }
 
-int mpi_buffer_flush(const char *call, struct mpi_comm *comm)
+int mpi_buffer_flush(const char *call, struct mpi_thing *thing, struct mpi_buffer *buffer)
 {
-    struct flush all = {buffer_of(comm), UINT64_MAX};
+    struct flush all = {buffer, UINT64_MAX};
     int error = is_flushed(&all) ? OK : vmsg_wait_until(is_flushed, &all);
-    return error ? mpi_engine_error(comm, call, error) : MPI_SUCCESS;
-}
-
-/* Of communicators that were never freed, too. */
-void mpi_buffers_finish(void)
-{
-    if (mpi_buffer_flush("MPI_Finalize", NULL) == MPI_SUCCESS)
-        of_process.attached = NULL;
-    for (uint32_t i = 0; i < mpi_tables[KIND_COMM].objects; i++) {
-        struct mpi_comm *comm = mpi_slot(KIND_COMM, i, sizeof *comm);
-        /* relaxed: no other thread calls any more */
-        if (atomic_load_explicit(&comm->thing.object.references, memory_order_relaxed) > 0)
-            (void)mpi_buffer_flush("MPI_Finalize", comm);
-    }
+    return error ? mpi_engine_error(thing, call, error) : MPI_SUCCESS;
 }
 
 /* ---- attaching ---- */
 
-static int buffer_attach(const char *call, struct mpi_comm *comm, void *memory, int64_t size)
+/* A buffer, and where its errors go. */
+struct place {
+    struct mpi_thing *thing;
+    struct mpi_buffer *buffer;
+};
+#define OF_PROCESS (struct place){NULL, &mpi_process_buffer}
+#define OF_COMM (struct place){&mpi_comm_at(comm)->thing, &mpi_comm_at(comm)->buffer}
+#define OF_SESSION (struct place){&mpi_session_at(session)->thing, &mpi_session_at(session)->buffer}
+
+static int buffer_attach(const char *call, struct place place, void *memory, int64_t size)
 {
-    struct mpi_buffer *buffer = buffer_of(comm);
+    struct mpi_buffer *buffer = place.buffer;
     bool memory_is_ours = memory == MPI_BUFFER_AUTOMATIC;
     if (size < 0 || (!memory && size > 0))
-        return mpi_error(comm, call, size < 0 ? MPI_ERR_ARG : MPI_ERR_BUFFER, "the buffer is %lld bytes at %p",
+        return mpi_error(place.thing, call, size < 0 ? MPI_ERR_ARG : MPI_ERR_BUFFER, "the buffer is %lld bytes at %p",
                          (long long)size, memory);
     if (buffer->attached)
-        return mpi_error(comm, call, MPI_ERR_BUFFER, "a buffer is attached already: detach it first");
+        return mpi_error(place.thing, call, MPI_ERR_BUFFER, "a buffer is attached already: detach it first");
     mpi_lock(&lock);
     buffer->attached = memory ? memory : (void *)buffer; /* a buffer of nothing is attached all the same */
     buffer->size = size;
@@ -180,13 +182,13 @@ static int buffer_attach(const char *call, struct mpi_comm *comm, void *memory, 
     return MPI_SUCCESS;
 }
 
-static int buffer_detach(const char *call, struct mpi_comm *comm, void *memory, struct mpi_count size)
+static int buffer_detach(const char *call, struct place place, void *memory, struct mpi_count size)
 {
-    struct mpi_buffer *buffer = buffer_of(comm);
+    struct mpi_buffer *buffer = place.buffer;
     mpi_doing(call);
     if (!buffer->attached)
-        return mpi_error(comm, call, MPI_ERR_BUFFER, "no buffer is attached");
-    int error = mpi_buffer_flush(call, comm);
+        return mpi_error(place.thing, call, MPI_ERR_BUFFER, "no buffer is attached");
+    int error = mpi_buffer_flush(call, place.thing, buffer);
     if (error)
         return error;
     *(void **)memory = buffer->attached == (void *)buffer ? NULL : buffer->attached;
@@ -194,38 +196,49 @@ static int buffer_detach(const char *call, struct mpi_comm *comm, void *memory, 
     return mpi_count_tell(size, buffer->size);
 }
 
-static int buffer_flush(const char *call, struct mpi_comm *comm)
+static int buffer_flush(const char *call, struct place place)
 {
     mpi_doing(call);
-    return mpi_buffer_flush(call, comm);
+    return mpi_buffer_flush(call, place.thing, place.buffer);
 }
 
 static bool flush_done(struct mpi_request *request) { return is_flushed(request->extra); }
 static const struct mpi_request_kind flush_request = {.done = flush_done};
 
-/* A request that is complete when what is in the buffer now is sent. */
-static int flush_start(const char *call, struct mpi_comm *comm, MPI_Request *out)
+/* A request that is complete when what is in the buffer now is sent. COMM: whose it is; NULL: of none. */
+static int flush_start(const char *call, struct mpi_comm *comm, struct place place, MPI_Request *out)
 {
     struct mpi_request *request = mpi_request_take_with(&flush_request, call, comm, sizeof(struct flush));
     if (!request)
-        return mpi_engine_error(comm, call, ERR_MEMORY);
-    *(struct flush *)request->extra = (struct flush){buffer_of(comm), buffer_of(comm)->copied};
+        return mpi_engine_error(place.thing, call, ERR_MEMORY);
+    *(struct flush *)request->extra = (struct flush){place.buffer, place.buffer->copied};
     *out = mpi_request_publish(request);
     return MPI_SUCCESS;
 }
 
+#define COMM COMM_OF(comm)
+#define SESSION SESSION_OF(session)
 WIDENED(MPI_Buffer_attach, MPI_Buffer_attach_c, int, MPI_ATTACH_,
-        return CHECK(RUNNING) ?: buffer_attach(NAME, NULL, buffer, size))
+        return CHECK(RUNNING) ?: buffer_attach(NAME, OF_PROCESS, buffer, size))
 WIDENED(MPI_Comm_attach_buffer, MPI_Comm_attach_buffer_c, int, MPI_COMM_ATTACH_,
-        return CHECK(COMM_OF(comm)) ?: buffer_attach(NAME, mpi_comm_at(comm), buffer, size))
+        return CHECK(COMM) ?: buffer_attach(NAME, OF_COMM, buffer, size))
+#define SESSION_ATTACHED(N, A) MPI_Session session, MPI_ATTACH_(N, A)
+WIDENED(MPI_Session_attach_buffer, MPI_Session_attach_buffer_c, int, SESSION_ATTACHED,
+        return CHECK(SESSION) ?: buffer_attach(NAME, OF_SESSION, buffer, size))
 #define DETACHED GIVEN(buffer_addr), GIVEN(size)
 WIDENED(MPI_Buffer_detach, MPI_Buffer_detach_c, int, MPI_DETACH_,
-        return CHECK(RUNNING, DETACHED) ?: buffer_detach(NAME, NULL, buffer_addr, COUNT_AT(size)))
+        return CHECK(RUNNING, DETACHED) ?: buffer_detach(NAME, OF_PROCESS, buffer_addr, COUNT_AT(size)))
 WIDENED(MPI_Comm_detach_buffer, MPI_Comm_detach_buffer_c, int, MPI_COMM_DETACH_,
-        return CHECK(COMM_OF(comm), DETACHED) ?: buffer_detach(NAME, mpi_comm_at(comm), buffer_addr, COUNT_AT(size)))
-ENTRY(MPI_Buffer_flush)(void) { return CHECK(RUNNING) ?: buffer_flush(NAME, NULL); }
-ENTRY(MPI_Comm_flush_buffer)(MPI_Comm comm) { return CHECK(COMM_OF(comm)) ?: buffer_flush(NAME, mpi_comm_at(comm)); }
+        return CHECK(COMM, DETACHED) ?: buffer_detach(NAME, OF_COMM, buffer_addr, COUNT_AT(size)))
+#define SESSION_DETACHED(N, A) MPI_Session session, MPI_DETACH_(N, A)
+WIDENED(MPI_Session_detach_buffer, MPI_Session_detach_buffer_c, int, SESSION_DETACHED,
+        return CHECK(SESSION, DETACHED) ?: buffer_detach(NAME, OF_SESSION, buffer_addr, COUNT_AT(size)))
+ENTRY(MPI_Buffer_flush)(void) { return CHECK(RUNNING) ?: buffer_flush(NAME, OF_PROCESS); }
+ENTRY(MPI_Comm_flush_buffer)(MPI_Comm comm) { return CHECK(COMM) ?: buffer_flush(NAME, OF_COMM); }
+ENTRY(MPI_Session_flush_buffer)(MPI_Session session) { return CHECK(SESSION) ?: buffer_flush(NAME, OF_SESSION); }
 ENTRY(MPI_Buffer_iflush)(MPI_Request *request)
-    { return CHECK(RUNNING, GIVEN(request)) ?: flush_start(NAME, NULL, request); }
+    { return CHECK(RUNNING, GIVEN(request)) ?: flush_start(NAME, NULL, OF_PROCESS, request); }
 ENTRY(MPI_Comm_iflush_buffer)(MPI_Comm comm, MPI_Request *request)
-    { return CHECK(COMM_OF(comm), GIVEN(request)) ?: flush_start(NAME, mpi_comm_at(comm), request); }
+    { return CHECK(COMM, GIVEN(request)) ?: flush_start(NAME, mpi_comm_at(comm), OF_COMM, request); }
+ENTRY(MPI_Session_iflush_buffer)(MPI_Session session, MPI_Request *request)
+    { return CHECK(SESSION, GIVEN(request)) ?: flush_start(NAME, NULL, OF_SESSION, request); }

@@ -93,7 +93,7 @@ const struct mpi_kind_row mpi_kind_comm = {
 
 static int predefined_open(uint32_t id, int size, const int *world, const char *name, struct mpi_comm **out)
 {
-    struct mpi_group *group = mpi_group_make(size, world);
+    struct mpi_group *group = mpi_group_make(size, world, NULL);
     struct mpi_comm *comm = *out = group ? mpi_comm_new(NULL, group, group) : NULL;
     mpi_drop(group);
     int error = comm ? mpi_comm_open(comm, id) : ERR_MEMORY;
@@ -117,6 +117,7 @@ void mpi_comm_worlds_close(void)
     vcoll_group_close(&mpi_process.world->coll);
     mpi_comm_drop(mpi_process.self);
     mpi_comm_drop(mpi_process.world);
+    mpi_process.self = mpi_process.world = NULL;
 }
 
 struct mpi_topology *mpi_topology_new(int kind, const int length[TOPOLOGY_LISTS], int indegree, int outdegree)

@@ -9,6 +9,7 @@ struct mpi_group {
     struct mpi_object object;
     int size, rank; /* rank of this process, MPI_UNDEFINED: not in it */
     int *world;     /* the world rank of each member */
+    struct mpi_session *session; /* that it comes from; NULL: the world */
 };
 
 #define TOPOLOGY_LISTS 4
@@ -83,6 +84,8 @@ static inline bool mpi_comm_is_inter(const struct mpi_comm *comm) { return comm-
  * where it cannot be. */
 struct mpi_comm *mpi_comm_new(struct mpi_comm *parent, struct mpi_group *group, struct mpi_group *other);
 int mpi_comm_open(struct mpi_comm *comm, uint32_t id) MUST_CHECK;
+struct mpi_bridge;
+int mpi_inter_make(struct mpi_bridge *bridge, MPI_Comm *out); /* a class that was raised */
 int mpi_comm_worlds_open(void); /* world and self */
 void mpi_comm_worlds_close(void);
 
@@ -101,7 +104,8 @@ int mpi_comm_make(const struct mpi_child *child, MPI_Comm *out); /* *OUT is null
 int mpi_comm_split(const char *call, struct mpi_comm *parent, int color, int key, MPI_Comm *out);
 
 struct mpi_group *mpi_group_at(MPI_Group handle);
-struct mpi_group *mpi_group_make(int size, const int *world);    /* copies; NULL: no memory */
+/* Copies; of the same session as OF (NULL: of none). NULL: no memory. */
+struct mpi_group *mpi_group_make(int size, const int *world, const struct mpi_group *of);
 int *mpi_groups_join(const struct mpi_group *first, const struct mpi_group *last); /* their world ranks, to be freed */
 int mpi_group_find(const struct mpi_group *group, int world);    /* rank of a world rank, MPI_UNDEFINED */
 int mpi_group_relation(const struct mpi_group *one, const struct mpi_group *two); /* MPI_IDENT ...; -1: no memory */

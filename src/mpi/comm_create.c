@@ -217,7 +217,7 @@ static struct mpi_group *color_group(const struct mpi_group *old, struct choice 
     int *world = malloc((size_t)n * sizeof(int) + 1);
     for (int i = 0; world && i < n; i++)
         world[i] = old->world[all[i].rank];
-    struct mpi_group *group = world ? mpi_group_make(n, world) : NULL;
+    struct mpi_group *group = world ? mpi_group_make(n, world, old) : NULL;
     free(world);
     return group;
 }
@@ -291,7 +291,7 @@ static int comm_free(const char *call, MPI_Comm *comm)
     error = mpi_attributes_delete(&old->thing);
     if (error)
         return mpi_error(old, call, error, "the delete function of an attribute failed");
-    error = mpi_buffer_flush(call, old);
+    error = mpi_buffer_flush(call, &old->thing, &old->buffer);
     if (error)
         return error;
     if (!mpi_object_unpublish(old))

@@ -193,28 +193,30 @@ int mpi_agreement_start(struct mpi_agreement *agreement, struct mpi_comm *parent
     return start(agreement, &parent->coll, parent->id << 12 ^ parent->children++, member);
 }
 
-/* All of the world are members, so that ranks of a group need no translation. What comes before it is open is kept. */
-static int open_agreements(struct mpi_comm *parent)
+int mpi_world_context_open(uint32_t id, enum mpi_context which, struct msg_context **context)
 {
     const struct boot_job *job = mpi_process.job;
     mpi_lock(&lock);
-    int error = parent->agreements ? OK
-                                   : vmsg_context_open(mpi_context_id(parent->id, CONTEXT_AGREEMENTS), NULL, job->size,
-                                                       job->rank, &parent->agreements);
+    int error =
+        *context ? OK : vmsg_context_open(mpi_context_id(id, which), NULL, job->size, job->rank, context);
     mpi_unlock(&lock);
     return error;
 }
 
-/* Agreements of one communicator that are under way together have different tags (MPI demands it of threads that call
- * at once), and TAG is the tag of all their messages: so no two of them can meet. */
+/* All of the world are members of CONTEXT, so that ranks of a group need no translation. Agreements in it that are
+ * under way together have different tags, and TAG is the tag of all their messages: so no two of them can meet. */
+int mpi_agreement_in(struct mpi_agreement *agreement, struct msg_context *context, struct mpi_group *group, int tag)
+{
+    agreement->group =
+        (struct coll_group){context, group->rank, group->size, group->world, .sequence = (uint32_t)tag};
+    return start(agreement, &agreement->group, (uint32_t)tag, true);
+}
+
+/* MPI demands different tags of threads that call at once. */
 int mpi_agreement_in_group(struct mpi_agreement *agreement, struct mpi_comm *parent, struct mpi_group *group, int tag)
 {
-    int error = open_agreements(parent);
-    if (error)
-        return error;
-    agreement->group = (struct coll_group){parent->agreements, group->rank, group->size, group->world,
-                                           .sequence = (uint32_t)tag};
-    return start(agreement, &agreement->group, parent->id << 16 ^ (uint32_t)tag, true);
+    return mpi_world_context_open(parent->id, CONTEXT_AGREEMENTS, &parent->agreements)
+               ?: mpi_agreement_in(agreement, parent->agreements, group, tag);
 }
 
 int mpi_agreement_over_bridge(struct mpi_agreement *agreement, struct mpi_bridge *bridge)

@@ -8,7 +8,7 @@ enum mpi_context { CONTEXT_MESSAGES, CONTEXT_COLLECTIVES, CONTEXT_HELLOS, CONTEX
 static inline uint32_t mpi_context_id(uint32_t comm, enum mpi_context which) { return CONTEXTS_OF_COMM * comm + which; }
 #define MPI_ID_WORLD 0
 #define MPI_ID_SELF 1
-#define MPI_ID_PARTS 2 /* no communicator: its first context is that of partitions, of the whole world */
+#define MPI_ID_PARTS 2 /* no communicator: its contexts are those of partitions and of sessions, of the whole world */
 #define MPI_ID_WINDOW 63 /* words looked at at once: 4032 numbers */
 
 /* Two groups that want an intercommunicator. Each has a communicator, and their leaders can talk over another one. */
@@ -17,9 +17,12 @@ struct mpi_bridge {
     struct mpi_comm *local;
     int leader;               /* rank in it */
     struct mpi_message remote; /* to and from the other leader; looked at by the leader alone */
+    int failed;                /* at the leader: a class that was raised, and that all hear of */
 };
 /* Of both leaders: BYTES from MINE go to the other's THEIRS. An error of the engine. */
 int mpi_bridge_swap(const struct mpi_bridge *bridge, const void *mine, void *theirs, int bytes);
+/* A context of all ranks of the job, where *CONTEXT is NULL. What comes before it is open is kept. */
+int mpi_world_context_open(uint32_t id, enum mpi_context which, struct msg_context **context);
 /* The context WHICH of COMM's messages to its peers; an error of the engine. */
 int mpi_comm_peers_open(const struct mpi_comm *comm, uint32_t id, enum mpi_context which, struct msg_context **out);
 
@@ -37,6 +40,9 @@ struct mpi_agreement {
 int mpi_agreement_start(struct mpi_agreement *agreement, struct mpi_comm *parent, bool member) MUST_CHECK;
 int mpi_agreement_in_group(struct mpi_agreement *agreement, struct mpi_comm *parent, struct mpi_group *group,
                            int tag) MUST_CHECK;
+/* The same without a parent: CONTEXT is one of all ranks of the job. */
+int mpi_agreement_in(struct mpi_agreement *agreement, struct msg_context *context, struct mpi_group *group,
+                     int tag) MUST_CHECK;
 /* Two groups: PARENT has the own one alone. It has waited for all steps when it returns. */
 int mpi_agreement_over_bridge(struct mpi_agreement *agreement, struct mpi_bridge *bridge) MUST_CHECK;
 void mpi_agreement_close(struct mpi_agreement *agreement);

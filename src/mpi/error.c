@@ -3,6 +3,7 @@
 #include "mpi/attribute.h"
 #include "mpi/comm.h"
 #include "mpi/not_yet.h"
+#include "mpi/session.h"
 
 /* ---- classes and codes of programs ---- */
 
@@ -129,7 +130,7 @@ ENTRY(MPI_Error_string)(int errorcode, char *string, int *resultlen)
 #define NEW_HANDLER(kind)                                                                                              \
     &(struct mpi_errhandler){                                                                                          \
         .what = HANDLER_FUNCTION, .of = kind, .function = (void (*)(void *, int *, ...))function}
-#define NEW_HANDLER_GIVEN RUNNING, GIVEN_AS((void *)function, "the function"), GIVEN(errhandler)
+#define NEW_HANDLER_GIVEN GIVEN_AS((void *)function, "the function"), GIVEN(errhandler)
 ENTRY(MPI_Comm_create_errhandler)(MPI_Comm_errhandler_function *function, MPI_Errhandler *errhandler)
 {
     return CHECK(NEW_HANDLER_GIVEN) ?: mpi_object_make(NAME, &mpi_kind_errhandler, NEW_HANDLER(KIND_COMM), errhandler);
@@ -137,6 +138,12 @@ ENTRY(MPI_Comm_create_errhandler)(MPI_Comm_errhandler_function *function, MPI_Er
 ENTRY(MPI_File_create_errhandler)(MPI_File_errhandler_function *function, MPI_Errhandler *errhandler)
 {
     return CHECK(NEW_HANDLER_GIVEN) ?: mpi_object_make(NAME, &mpi_kind_errhandler, NEW_HANDLER(KIND_FILE), errhandler);
+}
+
+ENTRY(MPI_Session_create_errhandler)(MPI_Session_errhandler_function *function, MPI_Errhandler *errhandler)
+{
+    return CHECK(NEW_HANDLER_GIVEN)
+               ?: mpi_object_make(NAME, &mpi_kind_errhandler, NEW_HANDLER(KIND_SESSION), errhandler);
 }
 
 ENTRY(MPI_Errhandler_free)(MPI_Errhandler *errhandler)
@@ -185,6 +192,14 @@ ENTRY(MPI_Comm_get_errhandler)(MPI_Comm comm, MPI_Errhandler *handle)
     { return CHECK(COMM_OF(comm)) ?: handler_get(NAME, OF_COMM, handle); }
 ENTRY(MPI_Comm_call_errhandler)(MPI_Comm comm, int code)
     { return CHECK(COMM_OF(comm)) ?: code_report(OF_COMM, NAME, code); }
+
+#define OF_SESSION &mpi_session_at(session)->thing
+ENTRY(MPI_Session_set_errhandler)(MPI_Session session, MPI_Errhandler handle)
+    { return CHECK(SESSION_OF(session)) ?: handler_set(NAME, OF_SESSION, handle); }
+ENTRY(MPI_Session_get_errhandler)(MPI_Session session, MPI_Errhandler *handle)
+    { return CHECK(SESSION_OF(session)) ?: handler_get(NAME, OF_SESSION, handle); }
+ENTRY(MPI_Session_call_errhandler)(MPI_Session session, int code)
+    { return CHECK(SESSION_OF(session)) ?: code_report(OF_SESSION, NAME, code); }
 
 /* Raises that FILE is none, where it is not MPI_FILE_NULL. */
 static int file_wrong(const char *call, MPI_File file)

@@ -66,7 +66,7 @@ static int graph_make(const char *call, struct mpi_comm *parent, int nodes, cons
     int begin = rank ? index[rank - 1] : 0, degree = index[rank] - begin, all = index[nodes - 1];
     struct mpi_topology *graph =
         mpi_topology_new(MPI_GRAPH, (int[TOPOLOGY_LISTS]){nodes, all}, degree, degree);
-    struct mpi_group *group = graph ? mpi_group_make(nodes, parent->group->world) : NULL;
+    struct mpi_group *group = graph ? mpi_group_make(nodes, parent->group->world, parent->group) : NULL;
     if (!group) {
         free(graph);
         return memory_error(parent, call);

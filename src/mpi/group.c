@@ -1,6 +1,6 @@
 /* Groups: ordered sets of processes, kept as world ranks. Purely local. Set operations mark world ranks in a scratch
  * table of the world's size, so that they take time of the sizes, not of their product. */
-#include "mpi/comm.h"
+#include "mpi/session.h"
 
 static struct mpi_group group_empty = {.object.identity = (uintptr_t)MPI_GROUP_EMPTY, .size = 0, .rank = MPI_UNDEFINED};
 
@@ -19,7 +19,7 @@ int mpi_group_find(const struct mpi_group *group, int world)
     return MPI_UNDEFINED;
 }
 
-struct mpi_group *mpi_group_make(int size, const int *world)
+struct mpi_group *mpi_group_make(int size, const int *world, const struct mpi_group *of)
 {
     struct mpi_group *group = mpi_object_take(&mpi_kind_group);
     if (!group)
@@ -33,6 +33,7 @@ struct mpi_group *mpi_group_make(int size, const int *world)
     for (int i = 0; i < size; i++)
         group->world[i] = world ? world[i] : i;
     group->rank = mpi_group_find(group, mpi_process.job->rank);
+    mpi_keep(group->session = of ? of->session : NULL);
     return group;
 }
 
@@ -47,7 +48,12 @@ int *mpi_groups_join(const struct mpi_group *first, const struct mpi_group *last
 }
 
 static void *group_at(void *handle) { return mpi_group_at(handle); }
-static void group_end(void *group) { free(((struct mpi_group *)group)->world); }
+static void group_end(void *object)
+{
+    struct mpi_group *group = object;
+    mpi_drop(group->session);
+    free(group->world);
+}
 const struct mpi_kind_row mpi_kind_group = {
     MPI_KIND(KIND_GROUP, "group", struct mpi_group, MPI_ERR_GROUP, MPI_GROUP_NULL), .at = group_at, .end = group_end};
 
@@ -56,14 +62,14 @@ static int memory_error(const char *call, int size)
     return mpi_error(NULL, call, MPI_ERR_NO_MEM, "no memory for a group of %d ranks", size);
 }
 
-/* A new group from a list of world ranks, for the user. */
-static int group_deliver(const char *call, int size, const int *world, MPI_Group *out)
+/* A new group from a list of world ranks, for the user, of the session of OF. */
+static int group_deliver(const char *call, const struct mpi_group *of, int size, const int *world, MPI_Group *out)
 {
     if (size == 0) {
         *out = MPI_GROUP_EMPTY;
         return MPI_SUCCESS;
     }
-    struct mpi_group *group = mpi_group_make(size, world);
+    struct mpi_group *group = mpi_group_make(size, world, of);
     if (!group)
         return memory_error(call, size);
     *out = mpi_object_deliver(group);
@@ -151,13 +157,16 @@ enum set_operation { SET_UNION, SET_INTERSECTION, SET_DIFFERENCE };
 static int groups_combine(const char *call, enum set_operation what, const struct mpi_group *one,
                          const struct mpi_group *two, MPI_Group *out)
 {
+    if (one->session && two->session && one->session != two->session)
+        return mpi_error(one->session, call, MPI_ERR_GROUP, "the groups come from two sessions");
     int *place = group_places(what == SET_UNION ? one : two),
         *list = malloc((size_t)(one->size + two->size) * sizeof(int) + 1);
     int error = place && list ? MPI_SUCCESS : memory_error(call, one->size + two->size);
     if (!error) {
         int count = group_filter(one, place, what != SET_DIFFERENCE, list, 0);
-        error =
-            group_deliver(call, what == SET_UNION ? group_filter(two, place, false, list, count) : count, list, out);
+        if (what == SET_UNION)
+            count = group_filter(two, place, false, list, count);
+        error = group_deliver(call, one->session ? one : two, count, list, out);
     }
     free(place);
     free(list);
@@ -191,7 +200,7 @@ static int group_choose(const char *call, const struct mpi_group *group, int n, 
         place[list[i]] = i;
     }
     if (!error)
-        error = group_deliver(call, leave_out ? group_filter(group, place, false, list, 0) : n, list, out);
+        error = group_deliver(call, group, leave_out ? group_filter(group, place, false, list, 0) : n, list, out);
     free(place);
     free(list);
     return error;

@@ -119,10 +119,10 @@ static int key_check(const char *call, const char *key)
     return MPI_SUCCESS;
 }
 
-int mpi_info_deliver(struct mpi_comm *comm, const char *call, struct mpi_info *info, MPI_Info *out)
+int mpi_info_deliver(void *thing, const char *call, struct mpi_info *info, MPI_Info *out)
 {
     if (!info)
-        return mpi_error(comm, call, MPI_ERR_NO_MEM, "no memory for an info object");
+        return mpi_error(thing, call, MPI_ERR_NO_MEM, "no memory for an info object");
     *out = mpi_object_deliver(info);
     return MPI_SUCCESS;
 }

@@ -1,4 +1,4 @@
-/* The life of the library in a process: init, finalize, abort; and what can be asked at any time. */
+/* The world in a process: init, finalize, abort; and what can be asked at any time. */
 #include "mpi/attribute.h"
 #include "mpi/check.h"
 #include "mpi/info.h"
@@ -8,27 +8,15 @@
 
 static pthread_t main_thread;
 
-static void process_start(const char *call, int required, const int *argc, char ***argv)
+static void world_start(const char *call, int required, const int *argc, char ***argv)
 {
-    if (mpi_stage() != MPI_BEFORE)
-        mpi_die(call, mpi_is_running() ? "called twice" : "called after MPI_Finalize: MPI cannot begin again");
-    int error = vmsg_start();
-    if (error) {
-        char text[512];
-        const char *detail = vbase_error_detail();
-        snprintf(text, sizeof text, "%s%s%s", vbase_error_sentence(error), detail[0] ? ": " : "", detail);
-        mpi_die(call, text);
-    }
-    mpi_process.job = vmsg_job();
+    if (mpi_process.world || mpi_process.world_ended)
+        mpi_die(call, mpi_process.world ? "called twice" : "called after MPI_Finalize: MPI cannot begin again");
+    (void)!mpi_process_begin(call, NULL, required == MPI_THREAD_MULTIPLE);
     mpi_process.thread_level = required;
     main_thread = pthread_self();
-    mpi_threads = required == MPI_THREAD_MULTIPLE;
-    if (mpi_threads)
-        vmsg_threads(true);
-    mpi_check_open();
     mpi_info_environment_open(argc && argv ? *argc : 0, argc && argv ? *argv : NULL);
-    mpi_ops_open();
-    error = mpi_types_open() ?: mpi_fortran_apply() ?: mpi_comm_worlds_open();
+    int error = mpi_comm_worlds_open();
     if (error)
         mpi_die(call, mpi_class_sentence(error));
     mpi_stage_set(vbase_trace_on || mpi_checking ? MPI_WATCHED : MPI_RUNNING);
@@ -37,7 +25,7 @@ static void process_start(const char *call, int required, const int *argc, char 
 ENTRY(MPI_Init)(int *argc, char ***argv)
 {
     DOING("MPI_Init");
-    process_start(NAME, MPI_THREAD_SINGLE, argc, argv);
+    world_start(NAME, MPI_THREAD_SINGLE, argc, argv);
     return MPI_SUCCESS;
 }
 
@@ -49,7 +37,7 @@ ENTRY(MPI_Init_thread)(int *argc, char ***argv, int required, int *provided)
                 : required <= MPI_THREAD_FUNNELED   ? MPI_THREAD_FUNNELED
                 : required <= MPI_THREAD_SERIALIZED ? MPI_THREAD_SERIALIZED
                                                     : MPI_THREAD_MULTIPLE;
-    process_start(NAME, level, argc, argv);
+    world_start(NAME, level, argc, argv);
     if (provided)
         *provided = level;
     return MPI_SUCCESS;
@@ -58,25 +46,30 @@ ENTRY(MPI_Init_thread)(int *argc, char ***argv, int required, int *provided)
 ENTRY(MPI_Finalize)(void)
 {
     ENTER("MPI_Finalize");
+    if (!mpi_process.world)
+        mpi_die(NAME, mpi_process.world_ended ? "called twice" : "called before MPI_Init");
     int error = mpi_attributes_delete(&mpi_process.self->thing);
     if (error)
         return mpi_error(NULL, NAME, error, "the delete function of an attribute of MPI_COMM_SELF failed");
     error = mpi_attributes_delete(&mpi_process.world->thing);
     if (error)
         return mpi_error(NULL, NAME, error, "the delete function of an attribute of MPI_COMM_WORLD failed");
-    mpi_check_leftovers();
-    mpi_buffers_finish();
-    mpi_requests_finish();
-    mpi_partitioned_finish();
+    bool last = mpi_process_last();
+    if (last)
+        mpi_check_leftovers();
+    if (mpi_buffer_flush(NAME, NULL, &mpi_process_buffer) == MPI_SUCCESS)
+        mpi_process_buffer.attached = NULL;
+    if (last)
+        mpi_handles_finish();
     mpi_comm_worlds_close();
-    mpi_threads = true; /* info objects live on */
-    mpi_stage_set(MPI_AFTER);
-    vmsg_stop();
+    mpi_process.world_ended = true;
+    mpi_process_end();
     return MPI_SUCCESS;
 }
 
-ENTRY(MPI_Initialized)(int *flag) { return CHECK(GIVEN(flag)) ?: mpi_tell(flag, mpi_stage() != MPI_BEFORE); }
-ENTRY(MPI_Finalized)(int *flag) { return CHECK(GIVEN(flag)) ?: mpi_tell(flag, mpi_stage() == MPI_AFTER); }
+ENTRY(MPI_Initialized)(int *flag)
+    { return CHECK(GIVEN(flag)) ?: mpi_tell(flag, mpi_process.world || mpi_process.world_ended); }
+ENTRY(MPI_Finalized)(int *flag) { return CHECK(GIVEN(flag)) ?: mpi_tell(flag, mpi_process.world_ended); }
 ENTRY(MPI_Query_thread)(int *provided)
     { return CHECK(RUNNING, GIVEN(provided)) ?: mpi_tell(provided, mpi_process.thread_level); }
 ENTRY(MPI_Is_thread_main)(int *flag)

@@ -40,7 +40,7 @@ static int groups_swap(const struct mpi_bridge *bridge, const void *mine, void *
     struct mpi_comm *local = bridge->local;
     struct mpi_target target;
     bool leads = bridge->leader == local->thing.rank;
-    int class = leads ? mpi_message_check(&bridge->remote, false, &target) : MPI_SUCCESS, error = OK;
+    int class = leads ? bridge->failed ?: mpi_message_check(&bridge->remote, false, &target) : MPI_SUCCESS, error = OK;
     if (leads && !class && (error = mpi_bridge_swap(bridge, mine, theirs, bytes)))
         class = mpi_engine_error(local, bridge->call, error);
     error = leader_tells(bridge, &class, sizeof class);
@@ -62,7 +62,7 @@ static int remote_find(const struct mpi_bridge *bridge, struct mpi_group **out)
     if (world) {
         memcpy(world + most, local->group->world, (size_t)local->size * sizeof(int));
         error = groups_swap(bridge, world + most, world, most * (int)sizeof(int));
-        *out = error ? NULL : mpi_group_make(size, world);
+        *out = error ? NULL : mpi_group_make(size, world, local->group);
     }
     free(world);
     return error || *out ? error
@@ -81,7 +81,7 @@ static int groups_check(const struct mpi_bridge *bridge, const struct mpi_group 
     return MPI_SUCCESS;
 }
 
-static int inter_make(struct mpi_bridge *bridge, MPI_Comm *out)
+int mpi_inter_make(struct mpi_bridge *bridge, MPI_Comm *out)
 {
     struct mpi_comm *local = bridge->local;
     struct mpi_group *other = NULL;
@@ -96,7 +96,7 @@ static int inter_make(struct mpi_bridge *bridge, MPI_Comm *out)
 #define BRIDGE &(struct mpi_bridge){NAME, mpi_comm_at(comm), local_leader, REMOTE}
 ENTRY(MPI_Intercomm_create)(MPI_Comm comm, int local_leader, MPI_Comm peer_comm, int remote_leader, int tag,
                             MPI_Comm *newcomm)
-    { return CHECK_WAITS(PLAIN_OF(comm), GIVEN(newcomm)) ?: inter_make(BRIDGE, newcomm); }
+    { return CHECK_WAITS(PLAIN_OF(comm), GIVEN(newcomm)) ?: mpi_inter_make(BRIDGE, newcomm); }
 
 /* ---- merge ---- */
 
@@ -116,7 +116,7 @@ static int groups_merge(const char *call, struct mpi_comm *comm, bool own_first,
 {
     int *world =
         own_first ? mpi_groups_join(comm->group, comm->other) : mpi_groups_join(comm->other, comm->group);
-    struct mpi_group *group = world ? mpi_group_make(comm->coll.size, world) : NULL;
+    struct mpi_group *group = world ? mpi_group_make(comm->coll.size, world, comm->group) : NULL;
     free(world);
     if (!group)
         return mpi_error(comm, call, MPI_ERR_NO_MEM, "no memory for a group of %d ranks", comm->coll.size);

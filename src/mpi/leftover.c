@@ -1,5 +1,6 @@
-/* VIADUCT_CHECK, what is left behind: at MPI_Finalize every rank tells which requests and other handles its program did
- * not free, each with the place of the call that made it, and which messages it did not receive. */
+/* VIADUCT_CHECK, what is left behind: at the end (MPI_Finalize, or that of the last session) every rank tells which
+ * requests and other handles its program did not free, each with the place of the call that made it, and which messages
+ * it did not receive. */
 #include "mpi/message.h"
 #include "mpi/request.h"
 
@@ -53,17 +54,19 @@ static void messages_tell(struct mpi_comm *comm)
 
 void mpi_check_leftovers(void)
 {
-    struct coll_call barrier = {.kind = COLL_BARRIER, .group = &mpi_process.world->coll};
+    struct coll_call barrier = {.kind = COLL_BARRIER};
     if (!mpi_checking)
         return;
     mpi_checking = false;
-    if (vcoll_run(&barrier) != OK) /* what was sent is here or announced */
+    if (mpi_process.world)
+        barrier.group = &mpi_process.world->coll;
+    if (mpi_process.world && vcoll_run(&barrier) != OK) /* what was sent is here or announced */
         return;
     for (uint32_t i = 0; i < mpi_tables[KIND_COMM].objects; i++) {
         struct mpi_comm *comm = mpi_slot(KIND_COMM, i, sizeof *comm);
         if (atomic_load_explicit(&comm->thing.object.references, memory_order_relaxed) > 0 && comm->context)
             messages_tell(comm);
     }
-    for (enum mpi_kind kind = KIND_COMM; kind <= KIND_KEYVAL; kind++)
+    for (enum mpi_kind kind = KIND_COMM; kind <= KIND_SESSION; kind++)
         handles_tell(kind);
 }

@@ -45,7 +45,6 @@ int mpi_receive_error(struct mpi_comm *comm, const char *call, int error, const 
 
 /* The buffers of MPI_Bsend (buffer.c): copies the message and sends the copy. */
 int mpi_buffered_send(const struct mpi_message *message, const struct mpi_target *target);
-/* Waits until all copies of COMM's buffer (NULL: the process's) are sent. Raises. */
-int mpi_buffer_flush(const char *call, struct mpi_comm *comm);
-void mpi_buffers_finish(void);
-void mpi_partitioned_finish(void); /* closes what partitioned communication opened (partitioned.c) */
+extern struct mpi_buffer mpi_process_buffer;
+/* Waits until all copies of BUFFER are sent. Raises on THING. */
+int mpi_buffer_flush(const char *call, struct mpi_thing *thing, struct mpi_buffer *buffer);

@@ -21,7 +21,7 @@
 
 enum mpi_kind {
     KIND_COMM = 1, KIND_GROUP, KIND_TYPE, KIND_OP, KIND_REQUEST, KIND_ERRHANDLER, KIND_INFO, KIND_MESSAGE, KIND_KEYVAL,
-    KIND_FILE, /* of these and sessions and windows there are only the null handles yet */
+    KIND_SESSION, KIND_FILE, /* of files and windows there are only the null handles yet */
     KIND_COUNT
 };
 
@@ -37,7 +37,7 @@ struct mpi_kind_row {
     void (*end)(void *object); /* gives back what it holds; NULL: nothing */
 };
 extern const struct mpi_kind_row mpi_kind_comm, mpi_kind_group, mpi_kind_type, mpi_kind_op, mpi_kind_request,
-    mpi_kind_errhandler, mpi_kind_info, mpi_kind_keyval;
+    mpi_kind_errhandler, mpi_kind_info, mpi_kind_keyval, mpi_kind_session;
 #define MPI_KIND(kind, name, structure, class, null) kind, name, sizeof(structure), class, #null, null
 
 struct mpi_object {

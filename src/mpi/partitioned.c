@@ -231,22 +231,12 @@ static const struct mpi_request_kind partitioned_request = {.done = partitioned_
 
 static int contexts_open(struct mpi_comm *comm)
 {
-    const struct boot_job *job = mpi_process.job;
+    int error = mpi_world_context_open(MPI_ID_PARTS, CONTEXT_MESSAGES, &context);
     mpi_lock(&lock);
-    int error = context ? OK
-                        : vmsg_context_open(mpi_context_id(MPI_ID_PARTS, CONTEXT_MESSAGES), NULL, job->size, job->rank,
-                                            &context);
     if (!error && !comm->hellos)
         error = mpi_comm_peers_open(comm, comm->id, CONTEXT_HELLOS, &comm->hellos);
     mpi_unlock(&lock);
     return error;
-}
-
-void mpi_partitioned_finish(void)
-{
-    if (context)
-        vmsg_context_close(context);
-    context = NULL;
 }
 
 static int partitioned_make(struct partitioned *p, const struct mpi_message *m, int partitions,

@@ -1,4 +1,7 @@
-/* The process: whether MPI runs in it, and what is there from MPI_Init on. The lowest header of this room. */
+/* The process: whether MPI runs in it, and what is there from MPI_Init on. The lowest header of this room.
+ *
+ * MPI runs while MPI_COMM_WORLD is open, between MPI_Init and MPI_Finalize, or a session. The engine starts with the
+ * first of these and goes on until the process ends (life.c). */
 #pragma once
 
 #include "base/base.h"
@@ -6,16 +9,28 @@
 
 #pragma GCC visibility push(hidden)
 
-/* MPI_WATCHED: running, and traced or checked, so that no call takes a short way. */
+struct mpi_thing;
+
+/* MPI_RUNNING: the world is open. MPI_WATCHED: MPI runs, but no call takes a short way: there is no world, or calls are
+ * traced or checked. */
 enum mpi_stage { MPI_BEFORE, MPI_RUNNING, MPI_WATCHED, MPI_AFTER };
 struct mpi_process {
     _Atomic int stage; /* enum mpi_stage */
     int thread_level;
     const struct boot_job *job;
-    struct mpi_comm *world, *self;
+    struct mpi_comm *world, *self; /* NULL: not open */
+    bool world_ended;              /* by MPI_Finalize */
+    struct mpi_session *session;   /* the youngest that is open, see session.h */
 };
 extern struct mpi_process mpi_process;
 extern bool mpi_threads; /* several threads may call; set before the second one can exist */
+
+/* One more user of the engine: the world, or a session. SEVERAL threads may call. A class: that it cannot begin is
+ * raised on THING, or, where that is NULL, ends the process. END, before the world or the session is closed: true, this
+ * is the last one. And after it: the last one lets the engine rest, after MPI_Finalize together with all ranks. */
+int mpi_process_begin(const char *call, struct mpi_thing *thing, bool several) MUST_CHECK;
+bool mpi_process_last(void);
+void mpi_process_end(void);
 
 int mpi_stage(void);
 void mpi_stage_set(enum mpi_stage stage);

@@ -4,6 +4,7 @@
  * A code that this library returns is a class. The sentence of the error raised last in a thread is kept, so that
  * MPI_Error_string of that class tells function, argument and value and not only the class. */
 #include "mpi/comm.h"
+#include "mpi/session.h"
 
 /* ---- handlers ---- */
 
@@ -44,6 +45,8 @@ const char *mpi_thing_name(const void *object, char text[64])
         snprintf(text, 64, "%.63s", thing->name);
     else if (mpi_thing_kind(thing) == KIND_COMM)
         snprintf(text, 64, "communicator %u", ((const struct mpi_comm *)object)->id);
+    else if (mpi_thing_kind(thing) == KIND_SESSION)
+        snprintf(text, 64, "session %u", (unsigned)(thing->object.identity & MPI_INDEX_MASK));
     else
         snprintf(text, 64, "one without a name");
     return text;
@@ -144,9 +147,11 @@ int mpi_engine_class(int error)
 }
 
 /* Errors without a thing belong to MPI_COMM_SELF; a program that only set the handler of MPI_COMM_WORLD means it for
- * these too. */
+ * these too. Where there is no world they belong to the youngest session. */
 static struct mpi_thing *thing_default(void)
 {
+    if (!mpi_process.world)
+        return &mpi_process.session->thing;
     return mpi_process.self->thing.errhandler == predefined ? &mpi_process.world->thing : &mpi_process.self->thing;
 }
 
@@ -193,7 +198,7 @@ int mpi_error(void *object, const char *call, int class, const char *format, ...
     va_end(arguments);
     last.class = class;
     if (!thing || !thing->errhandler) {
-        if (!mpi_is_running())
+        if (!mpi_process.world && !mpi_process.session)
             mpi_end_early(last.sentence);
         thing = thing_default();
     }

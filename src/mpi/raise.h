@@ -10,11 +10,12 @@ struct mpi_comm;
 struct mpi_errhandler {
     struct mpi_object object;
     enum { HANDLER_FATAL, HANDLER_ABORT, HANDLER_RETURN, HANDLER_FUNCTION } what;
-    enum mpi_kind of; /* KIND_COMM or KIND_FILE, for a function */
+    enum mpi_kind of; /* of a function: KIND_COMM, KIND_SESSION or KIND_FILE */
     void (*function)(void *object, int *code, ...); /* a MPI_X_errhandler_function */
 };
 
-/* What communicators and datatypes begin with: objects that have a name and attributes, and that errors go to. */
+/* What communicators, sessions and datatypes begin with: objects that have a name, attributes, and errors of their
+ * own. */
 struct mpi_thing {
     struct mpi_object object;
     int rank; /* of this process in it */

@@ -187,13 +187,24 @@ static void orphans_settle(void)
         orphans_finish(orphans_take(false), false);
 }
 
-void mpi_requests_finish(void)
+static void orphans_end(void)
 {
     /* a receive that is never answered must not hold the end of the program */
     for (struct mpi_request *request = orphans; request; request = request->next)
         if (request->kind->operation == RECEIVES)
             vmsg_cancel(&request->operation);
     orphans_finish(orphans_take(true), true);
+}
+
+void mpi_handles_finish(void)
+{
+    for (uint32_t i = 0; i < mpi_tables[KIND_COMM].objects; i++) {
+        struct mpi_comm *comm = mpi_slot(KIND_COMM, i, sizeof *comm);
+        /* relaxed: no other thread calls any more */
+        if (atomic_load_explicit(&comm->thing.object.references, memory_order_relaxed) > 0)
+            (void)mpi_buffer_flush("MPI_Finalize", &comm->thing, &comm->buffer);
+    }
+    orphans_end();
 }
 
 ENTRY(MPI_Request_free)(MPI_Request *handle)

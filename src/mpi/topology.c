@@ -101,7 +101,7 @@ static int grid_group(const char *call, struct mpi_comm *parent, const struct mp
     }
     for (int i = 0; order && i < ranks; i++)
         order[i] = parent->group->world[order[i]];
-    *group = mpi_group_make(ranks, order ?: parent->group->world);
+    *group = mpi_group_make(ranks, order ?: parent->group->world, parent->group);
     free(order);
     return *group ? MPI_SUCCESS
                   : mpi_error(parent, call, MPI_ERR_NO_MEM, "no memory for a grid of %d ranks", ranks);
@@ -148,7 +148,7 @@ static struct mpi_group *grid_slice(const struct mpi_comm *parent, const int *re
             world[count++] = parent->group->world[rank];
     }
     if (world && at)
-        group = mpi_group_make(count, world);
+        group = mpi_group_make(count, world, parent->group);
     free(world);
     free(at);
     return group;

@@ -135,7 +135,7 @@ int vmsg_peer_accept(struct vi_nic *nic, uint32_t world)
         peer->heard = true;
     }
     if (error == OK && unknown && vmsg_engine.leaving)
-        vmsg_peer_answer(peer, msg_header(MSG_FRAME_GOODBYE, 0, 0, 0), NULL, 0);
+        vmsg_peer_answer(peer, msg_header(MSG_FRAME_GOODBYE, 0, vmsg_engine.lives, 0), NULL, 0);
     msg_unlock(&peer->lock);
     return error;
 }

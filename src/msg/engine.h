@@ -78,6 +78,8 @@ struct msg_engine {
     int starts;   /* minus stops */
     bool leaving; /* goodbye was said to all; a rank that connects now hears it at once */
     bool stopping;
+    bool resting; /* see vmsg_rest */
+    int lives;    /* how often all have met before a rest */
     struct boot_job *job;
 };
 extern struct msg_engine vmsg_engine;

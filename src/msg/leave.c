@@ -27,9 +27,8 @@ void vmsg_send_forsake(struct msg_request *request)
 }
 
 /* The peer said goodbye: it will not receive any more. Stop does not wait for sends to it, nor does anything else. */
-void vmsg_peer_parted(struct msg_peer *peer, uint64_t header, const union msg_frame_body *body)
+static void peer_parted(struct msg_peer *peer)
 {
-    (void)header, (void)body;
     msg_lock(&vmsg_engine.leaf);
     bool some = peer->pending_sends;
     vmsg_engine.pending_sends -= peer->pending_sends;
@@ -46,6 +45,14 @@ void vmsg_peer_parted(struct msg_peer *peer, uint64_t header, const union msg_fr
         if (transfer->sender && transfer->request && transfer->phase == MSG_WAITING)
             vmsg_send_forsake(transfer->request);
     msg_unlock(&peer->lock);
+}
+
+/* One of an earlier life comes late: all have met since. */
+void vmsg_peer_goodbye(struct msg_peer *peer, uint64_t header, const union msg_frame_body *body)
+{
+    (void)body;
+    if (msg_header_tag(header) >= vmsg_engine.lives)
+        peer_parted(peer);
 }
 
 static int dead_error(int world) { return vbase_fail(ERR_PEER_DEAD, "rank %d is dead", world); }
@@ -101,7 +108,7 @@ static void rank_end(int world)
         if (!peer)
             continue;
         if (!peer->gone) {
-            vmsg_peer_parted(peer, 0, NULL);
+            peer_parted(peer);
             msg_lock(&peer->lock);
             vmsg_peer_gone(peer);
             msg_unlock(&peer->lock);

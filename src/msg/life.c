@@ -3,6 +3,9 @@
  * Stopping: first everything of ours is delivered (no send without its receiver's answer, nothing queued), then every
  * peer gets GOODBYE, and each peer that knows us has sent it, too: nothing of theirs is under way to us any more. Then
  * all ranks meet at the launcher's fence before the segment is left. A peer that never talked to us is not waited for.
+ * A rank that rests has delivered everything, and so has each other one that comes to that fence: then goodbyes are not
+ * waited for, because a process may end while it rests and say none. All ranks may meet in the same way before they
+ * rest: then a new life of the engine begins, in which what was said in the last one counts no more.
  *
  * A child made by fork has the engine's memory but is no rank: `open` is false there from the first moment, so every
  * call returns ERR_STATE and nothing is torn down. */
@@ -170,20 +173,66 @@ static void goodbye(struct msg_engine *engine)
 {
     if (engine->failed)
         return; /* the job is lost, and a call has returned that */
-    (void)vmsg_wait_until(all_delivered, NULL);
-    end_if_lost();
+    if (!engine->resting) {
+        (void)vmsg_wait_until(all_delivered, NULL);
+        end_if_lost();
+    }
     msg_await();
     engine->leaving = true;
     for (int i = 0; i < engine->size * MSG_NETWORKS; i++)
         if (engine->peer[i] && engine->peer[i]->frame_most && !engine->peer[i]->gone)
-            vmsg_peer_control(engine->peer[i], msg_header(MSG_FRAME_GOODBYE, 0, 0, 0), NULL, 0);
-    (void)vmsg_wait_goodbye(all_parted, NULL);
-    end_if_lost();
+            vmsg_peer_control(engine->peer[i], msg_header(MSG_FRAME_GOODBYE, 0, engine->lives, 0), NULL, 0);
+    if (!engine->resting) {
+        (void)vmsg_wait_goodbye(all_parted, NULL);
+        end_if_lost();
+    }
     /* progress goes on: a peer may cancel what it sent, or ask about a message that was left behind */
     int error = vmsg_wait_fence();
-    end_if_lost();
+    if (!engine->resting)
+        end_if_lost();
     if (error)
         LOG_DEBUG("the last fence: %s", vbase_error_detail());
+}
+
+/* All have met, so every goodbye of this life is here: a peer that said it may come again. */
+static void peers_return(struct msg_engine *engine)
+{
+    engine->leaving = false;
+    engine->lives++;
+    for (int i = 0; i < engine->size * MSG_NETWORKS; i++) {
+        struct msg_peer *peer = engine->peer[i];
+        if (!peer || !peer->parted || msg_dead(peer->world))
+            continue;
+        msg_lock(&peer->lock);
+        peer->parted = false;
+        peer->short_limit = peer->gone ? -1 : peer->eager; /* nothing is queued any more */
+        msg_unlock(&peer->lock);
+    }
+    msg_await_end();
+}
+
+void vmsg_rest(bool meet)
+{
+    struct msg_engine *engine = &vmsg_engine;
+    if (!engine->open || engine->failed)
+        return;
+    TRACE("rest");
+    if (meet)
+        goodbye(engine);
+    if (meet && !engine->failed)
+        peers_return(engine);
+    (void)vmsg_wait_until(all_delivered, NULL);
+    end_if_lost();
+    engine->resting = true;
+    vboot_ready(engine->job, true);
+}
+
+void vmsg_rest_end(void)
+{
+    if (!vmsg_engine.open)
+        return;
+    vmsg_engine.resting = false;
+    vboot_ready(vmsg_engine.job, false);
 }
 
 void vmsg_stop(void)

@@ -86,6 +86,10 @@ enum msg_mode {
 VEXPORT int vmsg_start(void) MUST_CHECK;
 /* The last stop says goodbye to all peers both ways (what was sent is delivered), leaves the launcher, closes. */
 VEXPORT void vmsg_stop(void);
+/* Everything that was sent is delivered, and (MEET) all ranks have come so far, or have ended. From then on this
+ * process may end without vmsg_stop. Until the rest ends nothing may be started. */
+VEXPORT void vmsg_rest(bool meet);
+VEXPORT void vmsg_rest_end(void);
 /* rank, size, node; valid between start and stop, and for vmsg_abort after a start that failed; else NULL */
 VEXPORT const struct boot_job *vmsg_job(void);
 VEXPORT void vmsg_threads(bool several);       /* from now on calls may come from several threads */

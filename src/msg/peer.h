@@ -115,7 +115,7 @@ bool vmsg_peers_flush(void);           /* progress held: queued things of all st
 void vmsg_peer_answer(struct msg_peer *peer, uint64_t header, const void *body, uint32_t length); /* lock held */
 void vmsg_peer_control(struct msg_peer *peer, uint64_t header, const void *body, uint32_t length); /* takes the lock */
 void vmsg_peer_stuck(struct msg_peer *peer); /* lock held: wants to be flushed */
-void vmsg_peer_parted(struct msg_peer *peer, uint64_t header, const union msg_frame_body *body);
+void vmsg_peer_goodbye(struct msg_peer *peer, uint64_t header, const union msg_frame_body *body);
 void vmsg_peers_close(void); /* vis and memory, not the table */
 
 /* ---- rail.c: remote peers; lock held ----------------------------------------------------------------------------- */

@@ -92,7 +92,7 @@ static const struct frame_row {
     [MSG_FRAME_CREDIT] = {vmsg_credit_returned, sizeof(struct msg_frame_credit)},
     [MSG_FRAME_CANCEL] = {vmsg_cancel_asked, sizeof(struct msg_frame_id)},
     [MSG_FRAME_CANCELLED] = {vmsg_cancel_answered, sizeof(struct msg_frame_id)},
-    [MSG_FRAME_GOODBYE] = {vmsg_peer_parted, 0},
+    [MSG_FRAME_GOODBYE] = {vmsg_peer_goodbye, 0},
 };
 
 /* Every other frame. True: what a thread waits for is here. */

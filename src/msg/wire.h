@@ -28,7 +28,7 @@ enum msg_frame {
     MSG_FRAME_CREDIT,    /* msg_frame_credit                          so much of my window is free again */
     MSG_FRAME_CANCEL,    /* msg_frame_id                              forget this message if it is not matched yet */
     MSG_FRAME_CANCELLED, /* msg_frame_id                              the answer: forgotten (flag WON), or too late */
-    MSG_FRAME_GOODBYE,   /* nothing                                   the last frame of this rank to that one */
+    MSG_FRAME_GOODBYE,   /* nothing; tag: the life of the engine      the last frame of this rank to that one in it */
     MSG_FRAME_FENCE,     /* msg_frame_rail                            I have closed this rail: nothing lands from it */
     MSG_FRAME_LANDED,    /* msg_frame_rail                            so much has come over it */
     MSG_FRAME_KINDS

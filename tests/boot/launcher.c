@@ -169,7 +169,7 @@ static void mourners(void)
         pid_t pid = fork();
         if (pid == 0)
             exit(be_told(&seat));
-        while (map.header->fence_arrived == 0 && waitpid(pid, &status, WNOHANG) == 0)
+        while (map.header->fence_count == 0 && waitpid(pid, &status, WNOHANG) == 0)
             ;
         vboot_handover_dead(&map, 1);
         CHECK(map.header->fence_epoch != epoch);

@@ -33,10 +33,7 @@ int main(void)
     MPI_Comm spawned;
     MPI_Win window;
     int provided;
-    MPI_Session session;
-    CHECK_EQUAL(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session), MPI_ERR_UNSUPPORTED_OPERATION);
     check_init();
-    CHECK_EQUAL(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session), MPI_ERR_UNSUPPORTED_OPERATION);
     /* files: errors return, unless something else is asked for */
     CHECK_CLASS(MPI_File_open(MPI_COMM_SELF, "x", MPI_MODE_RDONLY, MPI_INFO_NULL, &file), MPI_ERR_UNSUPPORTED_OPERATION);
     check_sentence("MPI_File_open: ");

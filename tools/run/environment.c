@@ -3,6 +3,8 @@
  * All of ours, unless told otherwise, except what another launcher set for us: started by a rank of another job we
  * start a job of our own. Then the variables that hold rank and size, ours and those that scripts know from other
  * launchers. */
+#include "boot/boot.h"
+#include "run/bytes.h"
 #include "run/job.h"
 
 extern char **environ;
@@ -107,15 +109,56 @@ static void ours_add(struct run_environment *environment, int *count, bool sizes
             environment->list[(*count)++] = environment->ours + i * TEXT_SIZE;
 }
 
+static bool app_is_of_set(const struct run_app *app, const char *set)
+{
+    return app->process_set && strcmp(app->process_set, set) == 0;
+}
+
+/* "name=first-last,first-last": the ranks of SET. */
+static void process_set_add(struct run_bytes *text, const struct run_job *job, const char *set)
+{
+    char run[40];
+    const char *apart = "=";
+    bytes_add(text, set, strlen(set));
+    for (int first = 0, end; first < job->size; first = end + 1) {
+        for (end = first; end < job->size && app_is_of_set(job->rank[end].app, set);)
+            end++;
+        if (end == first)
+            continue;
+        bytes_add(text, run, (size_t)snprintf(run, sizeof run, "%s%d-%d", apart, first, end - 1));
+        apart = ",";
+    }
+}
+
+/* The process sets of the job; NULL: there are none. Several parts may name the same. */
+static char *process_sets(const struct run_job *job)
+{
+    struct run_bytes text = {0};
+    for (int i = 0; i < job->options.apps; i++) {
+        const char *set = job->options.app[i].process_set;
+        bool seen = !set;
+        for (int j = 0; j < i && !seen; j++)
+            seen = app_is_of_set(&job->options.app[j], set);
+        if (seen)
+            continue;
+        const char *before = text.length ? ";" : BOOT_SETS_VARIABLE "=";
+        bytes_add(&text, before, strlen(before));
+        process_set_add(&text, job, set);
+    }
+    if (text.length)
+        bytes_add(&text, "", 1);
+    return text.data;
+}
+
 void environment_build(struct run_environment *out, const struct run_job *job, const struct run_app *app)
 {
     const struct run_app *common = &job->options.common;
     static char id[200];
-    int count = 0, places = (int)SAID + 2 + app->set.count + common->set.count;
+    int count = 0, places = (int)SAID + 3 + app->set.count + common->set.count;
     for (char **at = environ; *at; at++)
         places++;
-    *out =
-        (struct run_environment){run_zeros((size_t)places + 1, sizeof(char *)), run_zeros(SAID + 1, TEXT_SIZE), NULL};
+    *out = (struct run_environment){.list = run_zeros((size_t)places + 1, sizeof(char *)),
+                                    .ours = run_zeros(SAID + 1, TEXT_SIZE)};
     ours_add(out, &count, false);
     for (char **at = environ; *at; at++)
         if (variable_is_passed_on(job, app, *at))
@@ -125,6 +168,9 @@ void environment_build(struct run_environment *out, const struct run_job *job, c
     ours_add(out, &count, true);
     snprintf(id, sizeof id, "%s=%s", HANDOVER_ID_VARIABLE, job->id);
     out->list[count++] = id;
+    out->sets = process_sets(job);
+    if (out->sets)
+        out->list[count++] = out->sets;
     const char *path = "";
     for (int i = 0; i < count; i++)
         if (strncmp(out->list[i], "PATH=", 5) == 0)
@@ -148,5 +194,6 @@ void environment_free(struct run_environment *environment)
     free(environment->list);
     free(environment->ours);
     free(environment->search);
+    free(environment->sets);
     *environment = (struct run_environment){0};
 }

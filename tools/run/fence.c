@@ -10,25 +10,33 @@ void fence_release(struct run_job *job, const char *puts, size_t length)
         if (host_is_away(host))
             frame_send(job, &host->wire, FRAME_FENCE, puts, length);
         host->in_fence = false;
+        host->came = true;
     }
     pmi_release(job, puts, length);
 }
 
-/* Have all ranks here and below arrived? Then a helper tells its head, and the head releases all. After a death the
- * fence fails: each launcher tells its own ranks at once. */
+void fence_ended(struct run_job *job)
+{
+    job->ended++;
+    vboot_handover_ended(&job->handover);
+}
+
+/* Have all ranks here and below arrived? Then a helper tells its head, and the head releases all. A host that came to a
+ * fence and is done has ended well, or the job ends. After a death the fence fails: each launcher tells its own ranks
+ * at once. */
 void fence_check(struct run_job *job)
 {
     if (job->deaths) {
         pmi_release(job, "", 0);
         return;
     }
-    bool waiting = job->in_barrier > 0, missing = job->in_barrier < job->local;
+    bool waiting = job->in_barrier > 0, missing = job->in_barrier + job->ended < job->local;
     const char *ended = missing && job->started && job->running == 0 ? job->host : NULL;
     for (int i = 0; i < job->options.hosts; i++) {
         const struct run_host *host = &job->options.host[i];
         waiting |= host->in_fence;
         missing |= host_is_away(host) && !host->in_fence;
-        if (host->state == HOST_DONE)
+        if (host->state == HOST_DONE && !host->in_fence && !host->came)
             ended = host->name;
     }
     if (!waiting)

@@ -15,6 +15,8 @@ struct flag {
     const char *fixed; /* the word to take where none follows */
 };
 
+#define PROCESS_SET_MOST 1024 /* MPI_MAX_PSET_NAME_LEN */
+
 #define OPTION(field) false, offsetof(struct run_options, field)
 #define PART(field)   true, offsetof(struct run_app, field)
 #define WHOLE_PART    true, 0
@@ -105,6 +107,15 @@ static int variable_take(struct reader *reader, char **word)
         abort();
     list_add(&part->set, text);
     return OK;
+}
+
+static int process_set_take(struct reader *reader, char **word)
+{
+    const char *name = word[0];
+    bool plain = *name && strlen(name) < PROCESS_SET_MOST && !strpbrk(name, "=;\n") &&
+                 strncmp(name, "mpi://", 6) != 0 && strncmp(name, "viaduct://", 10) != 0;
+    return plain ? text_set(reader, word)
+                 : flag_wrong(reader, name, "a name without '=' and ';' that does not begin with mpi:// or viaduct://");
 }
 
 static int names_take(struct reader *reader, char **word)
@@ -204,6 +215,7 @@ static const struct flag flags[] = {
     {"patience", 1, number_set, OPTION(patience)},
     {"wdir wd", 1, text_set, PART(directory)},
     {"path", 1, text_set, PART(path)},
+    {"pset", 1, process_set_take, PART(process_set)},
     {"configfile app", 1, options_read_file},
 
     {"x", 1, text_add, PART(set)},

@@ -17,6 +17,7 @@ static const char run_help[] =
     "                           refuses is called again meanwhile\n"
     "  --fanout N               hosts called by one (standard: 32): beyond that, hosts call further ones\n"
     "  -wdir DIR                where ranks begin\n"
+    "  --pset NAME              the process set of this program, for MPI sessions\n"
     "  -path DIRS               where the program is looked for first\n"
     "  -configfile F  --app F   programs from a file, one a line\n"
     "\n"

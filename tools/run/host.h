@@ -21,7 +21,7 @@ struct run_host {
     struct run_bytes got;            /* the frame that is not whole yet */
     char said[256];                  /* the last line of the agent's own */
     uint64_t called_ns, look_ns, again_ns;
-    bool in_fence;
+    bool in_fence, came; /* it is in one now; it was in one */
 };
 
 static inline bool host_is_away(const struct run_host *host)
@@ -52,6 +52,7 @@ void input_more(struct run_job *job);                                  /* the la
 
 /* fence.c */
 void fence_check(struct run_job *job); /* have all arrived? */
+void fence_ended(struct run_job *job); /* one more rank has ended well */
 void fence_release(struct run_job *job, const char *puts, size_t length);
 
 /* death.c, --enable-recovery: ranks that died, for all launchers. A list begins with the status that the job will

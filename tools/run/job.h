@@ -41,6 +41,7 @@ struct run_job {
     int head_silent;          /* a helper: how often we did and heard nothing */
     bool head_rests;          /* the head is stopped, as it told us */
     bool started;             /* all ranks of this host */
+    int ended;                /* ranks of this host that ended well and will come to no fence any more */
     int deaths;               /* of the job, that do not end it: no fence is waited for any more */
     bool fence_told;          /* a helper: all below are in the fence, and the head knows */
     struct run_watch head;    /* we are a helper: the wire to the head; fd -1: we are the head */

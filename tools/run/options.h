@@ -18,7 +18,7 @@ struct run_offer {
 struct run_app { /* what stands between two colons */
     int count;   /* ranks; 0: not given */
     char **argv; /* ends with NULL */
-    const char *directory, *path;
+    const char *directory, *path, *process_set;
     struct run_list set;     /* "NAME=value", or "NAME": as it is here */
     struct run_list only;    /* with `bare`: names passed on */
     bool bare;               /* nothing of our environment is passed on but `only` */

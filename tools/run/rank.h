@@ -33,6 +33,7 @@ struct run_environment {
     char **list;
     char *ours;   /* texts that differ from rank to rank */
     char *search; /* "PATH=...": where the program may be */
+    char *sets;   /* the process sets of the job; NULL: none */
 };
 void environment_build(struct run_environment *out, const struct run_job *job, const struct run_app *app);
 void environment_for(struct run_environment *environment, const struct run_job *job, int rank, int pmi_fd, int seat_fd);

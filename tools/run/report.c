@@ -95,6 +95,8 @@ void report_death(struct run_job *job, struct run_rank *rank)
 {
     enum boot_seat_state progress = progress_of(job, rank);
     int status = rank_status(rank);
+    if (progress == SEAT_LEFT)
+        fence_ended(job);
     bool well = !rank->aborted && WIFEXITED(rank->status) && WEXITSTATUS(rank->status) == 0;
     bool goes_on = job->options.keep_going && !rank->aborted;
     bool left = progress == SEAT_LEFT && !rank->aborted && WIFEXITED(rank->status); /* the others may go on */
