@@ -22,7 +22,7 @@ struct coll_group {
     const int *member;           /* whose ranks in the context they are; NULL: all of the context, in order */
     uint32_t sequence;           /* of the next collective; starts at 0 on all members */
     int split;                   /* members of the first of two groups (see `between`); 0: there is one */
-    uint32_t meetings;           /* private: small blocking collectives so far; starts at 0 */
+    uint32_t meetings;           /* private: starts at 0 */
     struct coll_hall *hall;      /* private: where they happen, once there were a few; starts NULL */
 };
 
@@ -65,8 +65,16 @@ struct coll_edges {
     struct coll_edge *in, *out;
 };
 
+/* How a call is used that is prepared. Those of ONCE and AGAIN may be carried out in shared memory. */
+enum coll_form {
+    COLL_ANY,  /* launched at any time, and again */
+    COLL_ONCE, /* launched right after it was prepared, and once: all members do both in the same order */
+    COLL_AGAIN /* launched again and again; to prepare it may block until all members do */
+};
+
 struct coll_call {
     enum coll_kind kind;
+    enum coll_form form; /* where it is prepared */
     struct coll_group *group;
     int root;
     bool between;
@@ -91,7 +99,7 @@ VEXPORT const char *vcoll_way_name(enum coll_way way);
 struct coll_schedule;
 
 /* Makes the schedule of a call; nothing moves yet. All members must prepare in the same order (the sequence number is
- * taken here, also when preparing fails). Layouts are kept until release; arrays are not looked at again. */
+ * taken here, also when preparing fails). Layouts are kept until release, and so must arrays be. */
 VEXPORT int vcoll_prepare(const struct coll_call *call, struct coll_schedule **schedule) MUST_CHECK;
 /* Starts it, again and again for persistent use, never while it is under way. Starts of different schedules need no
  * order: a schedule's messages carry the number it took when it was prepared. COMPLETED (may be NULL) is called once

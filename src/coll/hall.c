@@ -1,40 +1,38 @@
-/* coll/hall: blocking collectives of a group on one node, in shared memory (meeting.h).
+/* coll/hall: which calls are carried out in a hall, and what they need for it (hall.h).
  *
- * A group gets a hall at its first suitable call and an annex at the third call that needs one, so groups that live for
- * a moment pay little. Suitability depends only on what is the same on all members, and either all members get the
- * memory or none, so all decide alike; which way they take then is the plan's (choose.h). Only the root of a broadcast
- * knows its length, and tells it in the hall. */
+ * A group gets a hall at its first suitable call that may block, and an annex at the third blocking call that needs
+ * one, so groups that live for a moment pay little. Suitability depends only on what is the same on all members, and
+ * either all members get the memory or none, so all decide alike; which way they take then is the plan's (choose.h).
+ * Only the root of a broadcast knows its length, and tells it in the hall.
+ *
+ * Calls that do not block take the tracks behind the first by turns. A persistent one has a track of its own, because
+ * members start them in orders of their own; which are free is agreed on when it is prepared. */
 #include "coll/hall.h"
 
-#define NONE    UINT32_MAX    /* in coll_group.meetings: there is no hall and never will be; in .needs: no annex */
-#define ANNEX_AT 3            /* calls that need one */
-#define MASK_WORDS 16         /* 1,024 processors, as vbase_affinity knows them */
+#define NONE UINT32_MAX      /* in coll_group.meetings: there is no hall and never will be; in .needs: no annex */
+#define ANNEX_AT 3           /* calls that need one */
+#define MASK_WORDS 16        /* 1,024 processors, as vbase_affinity knows them */
+#define KEPT_MOST 5          /* tracks of persistent calls: two are left for the others */
 
-struct coll_hall {
-    struct msg_share *share, *annex;
-    struct meeting meeting;
-    struct coll_plan plan;
-    uint32_t needs; /* calls that needed the annex, until it was there */
-    bool reads;     /* all members can read the memory of all */
-};
-
-static void wake_all(void *share) { vmsg_share_wake_all(share); }
-
-static int wait_here(void *share, bool (*ready)(void *), void *context)
+/* The bitwise OR of what all members say. */
+static int members_or(struct coll_hall *hall, uint64_t *words, size_t count)
 {
-    return vmsg_share_wait(share, ready, context);
+    struct coll_visit visit = {.hall = hall, .track = &hall->track[0], .own = (const char *)words, .out = (char *)words,
+                               .kernel = vtype_kernel(OPERATION_BOR, ELEMENT_U64), .size = sizeof *words,
+                               .count = count};
+    vcoll_visit_reduces(&visit, true);
+    return vcoll_visit_run(&visit);
 }
 
-/* More ranks than processors that any of them may use? Decided in the first meeting, so that all know the same. */
-static int agree_on_crowd(struct meeting *meeting)
+/* More ranks than processors that any of them may use? Decided in the first visits, so that all know the same. */
+static int agree_on_crowd(struct coll_hall *hall)
 {
     const struct base_topology *topology = vbase_topology();
     uint64_t mask[MASK_WORDS];
     int cpus = 0;
     vbase_affinity(mask, MASK_WORDS);
-    meeting->crowd = true;
-    int error =
-        vcoll_meeting_reduce(meeting, -1, vtype_kernel(OPERATION_BOR, ELEMENT_U64), mask, sizeof *mask, MASK_WORDS);
+    hall->crowd = true;
+    int error = members_or(hall, mask, MASK_WORDS);
     if (error)
         return error;
     for (int i = 0; i < MASK_WORDS; i++)
@@ -42,9 +40,9 @@ static int agree_on_crowd(struct meeting *meeting)
     if (cpus == 0)
         cpus = topology->cpus_online;
     /* only the rank itself knows its quota, and all must decide alike */
-    uint64_t crowd = meeting->ranks > cpus || (topology->cpus_quota > 0 && meeting->ranks > topology->cpus_quota);
-    error = vcoll_meeting_reduce(meeting, -1, vtype_kernel(OPERATION_BOR, ELEMENT_U64), &crowd, sizeof crowd, 1);
-    meeting->crowd = crowd != 0;
+    uint64_t crowd = hall->ranks > cpus || (topology->cpus_quota > 0 && hall->ranks > topology->cpus_quota);
+    error = members_or(hall, &crowd, 1);
+    hall->crowd = crowd != 0;
     return error;
 }
 
@@ -57,23 +55,22 @@ static int open_share(struct coll_group *group, size_t bytes, bool willing, stru
 
 static int open_hall(struct coll_group *group)
 {
-    struct coll_hall *hall = calloc(1, sizeof *hall);
+    struct coll_hall *hall = calloc(1, sizeof *hall), sizes = {.ranks = group->size};
     struct msg_share *share;
-    int error = open_share(group, meeting_size(group->size), hall != NULL, &share);
+    int error = open_share(group, vcoll_hall_lay_out(&sizes, NULL), hall != NULL, &share);
     if (error) {
         free(hall);
         return error;
     }
-    hall->share = share;
-    hall->meeting = (struct meeting){.hall = vmsg_share_memory(share), .rank = group->rank, .ranks = group->size,
-                                     .wait = wait_here, .wake = wake_all, .owner = share};
-    error = agree_on_crowd(&hall->meeting);
+    *hall = (struct coll_hall){.rank = group->rank, .ranks = group->size, .share = share, .users = 1};
+    vcoll_hall_lay_out(hall, vmsg_share_memory(share));
+    error = agree_on_crowd(hall);
     if (error) { /* the job is lost */
         vmsg_share_close(share);
         free(hall);
         return error;
     }
-    vcoll_plan_make(&hall->plan, group->size, hall->meeting.crowd);
+    vcoll_plan_make(&hall->plan, group->size, hall->crowd);
     group->hall = hall;
     return OK;
 }
@@ -82,15 +79,15 @@ static int open_hall(struct coll_group *group)
 static bool annex(struct coll_group *group)
 {
     struct coll_hall *hall = group->hall;
-    if (likely(hall->meeting.annex))
+    if (likely(hall->annex))
         return true;
     if (hall->needs == NONE || ++hall->needs < ANNEX_AT)
         return false;
-    if (open_share(group, meeting_annex_size(group->size), true, &hall->annex) == OK)
-        hall->meeting.annex = vmsg_share_memory(hall->annex);
+    if (open_share(group, hall_annex_size(group->size), true, &hall->annex_share) == OK)
+        hall->annex = vmsg_share_memory(hall->annex_share);
     else
         hall->needs = NONE;
-    return hall->meeting.annex != NULL;
+    return hall->annex != NULL;
 }
 
 /* Whether all members can read each other's memory. Where they cannot the plan has no such way any more. */
@@ -99,8 +96,7 @@ static bool direct(struct coll_hall *hall)
     if (likely(hall->reads))
         return true;
     uint64_t refused = !vmsg_share_reads(hall->share);
-    int error = vcoll_meeting_reduce(&hall->meeting, -1, vtype_kernel(OPERATION_BOR, ELEMENT_U64), &refused,
-                                     sizeof refused, 1);
+    int error = members_or(hall, &refused, 1);
     hall->reads = !error && !refused;
     if (!hall->reads)
         vcoll_plan_without(&hall->plan, COLL_DIRECT);
@@ -133,7 +129,7 @@ static bool suits(const struct coll_call *call)
         return reduces(call) && call->receive.count > 0;
     case COLL_REDUCE_SCATTER:
     case COLL_REDUCE_SCATTER_BLOCK:
-        return reduces(call) && coll_element_size(call) <= meeting_desk_share(group->size);
+        return reduces(call) && coll_element_size(call) <= hall_desk_share(group->size);
     default:
         return call->kind == COLL_ALLTOALL || call->kind == COLL_ALLGATHER || call->kind == COLL_ALLGATHERV;
     }
@@ -154,31 +150,7 @@ static int broadcast_by_messages(const struct coll_call *call, uint64_t total)
     if (!error)
         (void)vtype_unpack_at(&buffer, 0, other.receive.base, total);
     free(other.receive.base);
-    return error ? error : vcoll_meeting_told(call->root, total, bytes);
-}
-
-static int broadcast(const struct coll_call *call, struct meeting *meeting)
-{
-    struct type_buffer buffer = coll_whole(&call->receive);
-    uint64_t total;
-    int error = vcoll_meeting_bcast(meeting, call->root, &buffer, &total);
-    if (error || total <= MEETING_CAST)
-        return error;
-    if (coll_plan_way(&call->group->hall->plan, COLL_BCAST, total) == COLL_DESK && annex(call->group))
-        return vcoll_meeting_bcast_long(meeting, call->root, &buffer, total);
-    return broadcast_by_messages(call, total);
-}
-
-static int reduce_small(const struct coll_call *call, struct meeting *meeting, size_t bytes)
-{
-    unsigned char value[MEETING_DATA] ALIGNED(16);
-    int root = call->kind == COLL_REDUCE ? call->root : -1;
-    memcpy(value, coll_own_base(call), bytes);
-    int error = vcoll_meeting_reduce(meeting, root, call->reduction.kernel, value, bytes / call->receive.count,
-                                     call->receive.count);
-    if (!error && (root < 0 || root == meeting->rank))
-        memcpy(call->receive.base, value, bytes);
-    return error;
+    return error ? error : vcoll_cast_told(call->root, total, bytes);
 }
 
 /* What the plan asks for: see choose.def. */
@@ -203,51 +175,161 @@ static uint64_t payload(const struct coll_call *call)
     }
 }
 
-static int run_block(const struct coll_call *call, struct meeting *meeting)
+/* The way of a call; COLL_MESSAGE where it is not carried out in a hall. MAY_BLOCK: what it needs may be opened. */
+static enum coll_way way_of(const struct coll_call *call, bool may_block)
 {
-    return call->kind == COLL_BARRIER ? vcoll_meeting_barrier(meeting)
-                                      : reduce_small(call, meeting, coll_side_bytes(&call->receive));
+    struct coll_group *group = call->group;
+    if (!suits(call) || group->meetings == NONE || (!group->hall && !may_block))
+        return COLL_MESSAGE;
+    if (unlikely(!group->hall) && open_hall(group)) {
+        group->meetings = NONE;
+        return COLL_MESSAGE;
+    }
+    struct coll_hall *hall = group->hall;
+    if (call->kind == COLL_BCAST) /* only the root knows the payload */
+        return may_block ? COLL_BLOCK : COLL_MESSAGE;
+    uint64_t bytes = payload(call);
+    enum coll_way way = coll_plan_way(&hall->plan, call->kind, bytes);
+    if (way == COLL_DIRECT && !(may_block ? direct(hall) : hall->reads))
+        way = may_block ? coll_plan_way(&hall->plan, call->kind, bytes) : COLL_MESSAGE;
+    return way;
+}
+
+static void visit_make(struct coll_visit *visit, const struct coll_call *call, struct hall_track *track,
+                       enum coll_way way)
+{
+    int root = call->kind == COLL_REDUCE ? call->root : -1;
+    visit->call = call;
+    visit->hall = call->group->hall;
+    visit->track = track;
+    visit->error = OK;
+    visit->memory = NULL;
+    visit->kernel = way == COLL_BLOCK ? call->reduction.kernel : NULL;
+    if (way != COLL_BLOCK) {
+        vcoll_visit_exchanges(visit, way == COLL_DIRECT);
+        return;
+    }
+    visit->own = coll_own_base(call);
+    visit->out = call->receive.base;
+    visit->size = coll_element_size(call);
+    visit->count = call->receive.count;
+    vcoll_visit_reduces(visit, root < 0 || root == call->group->rank);
+}
+
+static int broadcast(const struct coll_call *call)
+{
+    struct coll_hall *hall = call->group->hall;
+    struct type_buffer buffer = coll_whole(&call->receive);
+    uint64_t total;
+    int error = vcoll_cast(hall, call->root, &buffer, &total);
+    if (error || total <= HALL_CAST)
+        return error;
+    if (coll_plan_way(&hall->plan, COLL_BCAST, total) == COLL_DESK && annex(call->group))
+        return vcoll_cast_long(hall, call->root, &buffer, total);
+    return broadcast_by_messages(call, total);
 }
 
 bool vcoll_hall_run(const struct coll_call *call, int *error)
 {
-    struct coll_group *group = call->group;
-    if (!suits(call))
+    struct coll_visit visit;
+    enum coll_way way = way_of(call, true);
+    if (way == COLL_MESSAGE || (way == COLL_DESK && !annex(call->group)))
         return false;
-    if (unlikely(!group->hall)) {
-        if (group->meetings == NONE)
-            return false;
-        if (open_hall(group)) {
-            group->meetings = NONE;
-            return false;
-        }
-    }
-    struct coll_hall *hall = group->hall;
-    if (call->kind == COLL_BCAST) { /* only the root knows the payload */
-        *error = broadcast(call, &hall->meeting);
+    if (call->kind == COLL_BCAST) {
+        *error = broadcast(call);
         return true;
     }
-    uint64_t bytes = payload(call);
-    enum coll_way way = coll_plan_way(&hall->plan, call->kind, bytes);
-    if (way == COLL_DIRECT && !direct(hall))
-        way = coll_plan_way(&hall->plan, call->kind, bytes);
-    if (way == COLL_BLOCK)
-        *error = run_block(call, &hall->meeting);
-    else if (way == COLL_DIRECT)
-        *error = vcoll_direct_run(call, &hall->meeting, hall->share);
-    else if (way == COLL_DESK && annex(group))
-        *error = vcoll_desk_run(call, &hall->meeting);
-    else
+    visit_make(&visit, call, &call->group->hall->track[0], way);
+    *error = vcoll_visit_run(&visit);
+    return true;
+}
+
+/* ---- calls that do not block ---- */
+
+/* Tracks that some member still needs for a persistent call. */
+static int agree_on_kept(struct coll_hall *hall)
+{
+    uint64_t needed = hall->kept & ~atomic_load_explicit(&hall->given, memory_order_relaxed);
+    int error = members_or(hall, &needed, 1);
+    atomic_fetch_and_explicit(&hall->given, (uint32_t)needed, memory_order_relaxed);
+    hall->kept = (uint32_t)needed;
+    return error;
+}
+
+/* A track that a persistent call has for itself; 0: none is left. */
+static uint32_t track_keep(struct coll_hall *hall)
+{
+    if (agree_on_kept(hall))
+        return 0;
+    for (uint32_t t = HALL_TRACKS - 1; t > 0 && __builtin_popcount(hall->kept) < KEPT_MOST; t--)
+        if (!(hall->kept >> t & 1)) {
+            hall->kept |= 1u << t;
+            return t;
+        }
+    return 0;
+}
+
+static uint32_t track_next(struct coll_hall *hall)
+{
+    do
+        hall->turn = hall->turn % (HALL_TRACKS - 1) + 1;
+    while (hall->kept >> hall->turn & 1);
+    return hall->turn;
+}
+
+bool vcoll_hall_enter(const struct coll_call *call, struct coll_visit *visit)
+{
+    bool again = call->form == COLL_AGAIN;
+    enum coll_way way = way_of(call, again);
+    struct coll_hall *hall = call->group->hall;
+    /* desks belong to the first track */
+    if ((way != COLL_BLOCK && way != COLL_DIRECT) || call->kind == COLL_BCAST ||
+        (way == COLL_BLOCK && coll_side_bytes(&call->receive) > HALL_DATA))
         return false;
+    uint32_t track = again ? track_keep(hall) : track_next(hall);
+    if (!track)
+        return false;
+    visit_make(visit, call, &hall->track[track], way);
+    atomic_fetch_add_explicit(&hall->users, 1, memory_order_relaxed);
+    if (!again) /* its turn comes in the order of the calls */
+        vcoll_visit_start(visit);
+    return true;
+}
+
+/* ---- the end ---- */
+
+static void hall_drop(struct coll_hall *hall)
+{
+    /* acq_rel: the last one frees what the others have used */
+    if (atomic_fetch_sub_explicit(&hall->users, 1, memory_order_acq_rel) == 1)
+        free(hall);
+}
+
+void vcoll_hall_leave(struct coll_visit *visit)
+{
+    vcoll_visit_end(visit);
+    if (visit->call->form == COLL_AGAIN)
+        atomic_fetch_or_explicit(&visit->hall->given, 1u << (visit->track - visit->hall->track), memory_order_relaxed);
+    hall_drop(visit->hall);
+}
+
+/* What was started here and does not block is over. */
+static bool tracks_are_over(void *context)
+{
+    struct coll_hall *hall = context;
+    for (int t = 0; t < HALL_TRACKS; t++)
+        /* acquire: pairs with the release of the last visit */
+        if (atomic_load_explicit(&hall->track[t].serving, memory_order_acquire) != hall->track[t].tickets)
+            return false;
     return true;
 }
 
 /* All members but the first have left. */
 static bool others_left(void *context)
 {
-    struct meeting *meeting = context;
+    struct coll_hall *hall = context;
     /* acquire: pairs with the release of each member that left */
-    return atomic_load_explicit(&meeting->hall->left, memory_order_acquire) + 1 == (uint64_t)meeting->ranks;
+    return atomic_load_explicit(&hall->memory->left.count, memory_order_acquire) + 1 == (uint64_t)hall->ranks;
 }
 
 void vcoll_group_close(struct coll_group *group)
@@ -257,14 +339,19 @@ void vcoll_group_close(struct coll_group *group)
     group->hall = NULL;
     if (!hall)
         return;
+    (void)vmsg_share_wait(hall->share, tracks_are_over, hall);
+    if (hall->kept && !agree_on_kept(hall) && hall->kept) {
+        hall_drop(hall); /* persistent calls may still be started: the memory is given back when the job ends */
+        return;
+    }
     if (group->rank == 0) {
-        (void)vmsg_share_wait(hall->share, others_left, &hall->meeting);
+        (void)vmsg_share_wait(hall->share, others_left, hall);
     } else {
         /* release: this rank reads and writes nothing there any more */
-        atomic_fetch_add_explicit(&hall->meeting.hall->left, 1, memory_order_release);
+        atomic_fetch_add_explicit(&hall->memory->left.count, 1, memory_order_release);
         vmsg_share_wake(hall->share, 0);
     }
-    vmsg_share_close(hall->annex);
+    vmsg_share_close(hall->annex_share);
     vmsg_share_close(hall->share);
-    free(hall);
+    hall_drop(hall);
 }

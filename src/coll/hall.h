@@ -1,13 +1,200 @@
-/* coll/hall: the ways of a group on one node. All members call them together; hall.c opens what they need. */
+/* coll/hall: collectives of a group on one node, in memory that its ranks share.
+ *
+ *   left       members that will not come any more, at the end
+ *   64 slots   { cast, length, 240 bytes }   written by the root of that broadcast
+ *   a line a rank      broadcasts taken      written by that rank
+ *   8 tracks:
+ *     arrived          how many have arrived, all epochs together   written by all, by atomic addition
+ *     result           { epoch, 56 bytes }                          written by the last to arrive
+ *     block 2r+p       { epoch, 56 bytes }, p = epoch modulo 2      written by rank r
+ *   the first track: 1088 bytes more for the result and for each block, for what does not fit beside the epoch
+ *
+ * and, once larger payload has come a few times, an annex:
+ *
+ *   64 bodies  16 KiB, behind the slots      written by the root
+ *   desk 2r+p  8 to 128 KiB                  written by rank r, in epochs of the first track
+ *
+ * A call that is carried out there is a *visit* (visit.c): rounds in which each rank lays something down, arrives, and
+ * takes from the others when all have arrived. Each round is an epoch of a track. A visit never blocks: blocking calls
+ * wait until it may go on, all others are a step of a schedule.
+ *
+ * Numbers only grow and nothing is cleared, so no epoch can be mistaken for the next. The rules that this rests on
+ * stand in docs/design.md, section 3.
+ *
+ * A broadcast is no visit (cast.c): the root fills slots and goes on, and a rank that is late takes many at once.
+ *
+ * What is read here was written by ranks of the own job that share the segment; no length that is read decides what is
+ * copied beyond a slot, a body or the reader's own buffer. */
 #pragma once
 
 #include "coll/choose.h"
 #include "coll/make.h"
-#include "coll/meeting.h"
 
-/* desk.c: where there is an annex. */
-int vcoll_desk_run(const struct coll_call *call, struct meeting *meeting) MUST_CHECK;
+#define HALL_TRACKS 8           /* the first is for blocking calls */
+#define HALL_DATA 56            /* bytes beside an epoch */
+#define HALL_WIDE 1088          /* bytes of more, in the first track */
+#define HALL_CAST 240           /* bytes of a broadcast that lie in its slot */
+#define HALL_CASTS 64           /* slots */
+#define HALL_BODY (16u << 10)
+#define HALL_DESK_MOST (128u << 10)
+#define HALL_DESK_LEAST (8u << 10)
+#define HALL_DESKS (2u << 20)   /* all of them together, if that leaves as much as the least for each */
 
-/* direct.c: where the members can read each other's memory. */
-#define DIRECT_PIECE (32u << 10) /* of an operand, while it is combined in the cache */
-int vcoll_direct_run(const struct coll_call *call, struct meeting *meeting, struct msg_share *share) MUST_CHECK;
+struct hall_block {
+    _Atomic uint64_t epoch;
+    unsigned char data[HALL_DATA];
+} ALIGNED(CACHE_LINE);
+_Static_assert(sizeof(struct hall_block) == CACHE_LINE, "one line");
+
+struct hall_cast {
+    _Atomic uint64_t number;
+    uint64_t bytes; /* of the whole broadcast */
+    unsigned char data[HALL_CAST];
+} ALIGNED(CACHE_LINE);
+_Static_assert(sizeof(struct hall_cast) == 4 * CACHE_LINE, "whole lines");
+
+struct hall_line {
+    _Atomic uint64_t count;
+} ALIGNED(CACHE_LINE);
+
+/* in shared memory, zeroed before the first use; the tracks lie behind it */
+struct hall_memory {
+    struct hall_line left;
+    struct hall_cast cast[HALL_CASTS];
+    struct hall_line taken[];
+};
+
+/* A row of epochs, as one rank sees it. Only the visit whose turn it is touches it. */
+struct hall_track {
+    struct hall_line *arrived;
+    struct hall_block *block; /* the result, and two of each rank */
+    unsigned char *wide;      /* more of each; NULL: there is none */
+    uint64_t epoch;           /* of the round before */
+    uint64_t settled;         /* all have arrived in this one */
+    int seen;                 /* of the epoch that is waited for: ranks before this one have come */
+    uint32_t tickets;         /* visits so far */
+    _Atomic uint32_t serving; /* whose turn it is */
+};
+
+struct coll_hall {
+    struct hall_memory *memory;
+    char *annex; /* NULL: there is none (yet) */
+    int rank, ranks;
+    bool crowd;  /* more ranks than processors */
+    bool reads;  /* all members can read the memory of all */
+    struct hall_track track[HALL_TRACKS];
+    uint64_t casts; /* slots so far */
+    struct msg_share *share, *annex_share;
+    struct coll_plan plan;
+    uint32_t needs;             /* calls that needed the annex, until it was there */
+    uint32_t turn;              /* the track of the last call that does not block */
+    uint32_t kept;              /* tracks of persistent calls, as all members agreed */
+    _Atomic uint32_t given;     /* of these: not needed here any more */
+    _Atomic uint32_t users;     /* the group, and visits of schedules: the last frees it */
+};
+
+/* A call that is carried out in a hall. */
+struct coll_visit {
+    const struct coll_call *call;
+    struct coll_hall *hall;
+    struct hall_track *track;
+    void *owner;     /* the schedule that it is a step of */
+    uint32_t ticket;
+    int error;       /* the first; the visit goes on, because others wait for it */
+    bool here;       /* arrived in this round */
+    uint64_t round, rounds;
+    uint64_t takes;  /* rounds of which this rank needs what the others lay down */
+    void (*lay)(struct coll_visit *visit); /* NULL: nothing */
+    void (*take)(struct coll_visit *visit);
+    /* Reductions: elements of SIZE bytes; what this rank gives, and where the result goes (NULL: nowhere). */
+    type_kernel *kernel;
+    const char *own;
+    char *out;
+    size_t size, count;
+    /* exchange.c */
+    struct type_buffer gives; /* all that this rank gives */
+    char *mine;       /* where the sums go that this rank makes; NULL: nowhere */
+    bool direct;      /* straight from the memory of the others */
+    bool same;        /* each rank gives the same to all */
+    bool shows;       /* `shown` is */
+    uint64_t piece;   /* bytes of each part that a round moves over desks */
+    void *memory;     /* for what may not lie in the program's; NULL: none is needed, or there is none */
+    struct msg_shown shown;
+};
+
+static inline size_t hall_desk_size(int ranks)
+{
+    size_t each = HALL_DESKS / 2 / (unsigned)ranks / CACHE_LINE * CACHE_LINE;
+    return each < HALL_DESK_LEAST ? HALL_DESK_LEAST : each > HALL_DESK_MOST ? HALL_DESK_MOST : each;
+}
+
+/* Bytes of a desk for each partner: whole lines, unless there are too many partners for that. */
+static inline size_t hall_desk_share(int ranks)
+{
+    size_t share = hall_desk_size(ranks) / (unsigned)ranks;
+    return share < CACHE_LINE ? share : share / CACHE_LINE * CACHE_LINE;
+}
+
+static inline size_t hall_annex_size(int ranks)
+{
+    return HALL_CASTS * HALL_BODY + 2 * (size_t)ranks * hall_desk_size(ranks);
+}
+
+static inline char *hall_desk(const struct coll_hall *hall, int rank, uint64_t epoch)
+{
+    return hall->annex + HALL_CASTS * HALL_BODY + (2 * (size_t)rank + (epoch & 1)) * hall_desk_size(hall->ranks);
+}
+
+/* Which block is a rank's, or the result. */
+#define HALL_RESULT 0u
+static inline size_t hall_place(int rank, uint64_t epoch) { return 1 + 2 * (size_t)rank + (epoch & 1); }
+
+/* Where BYTES of a block lie. */
+static inline void *hall_data(const struct hall_track *track, size_t place, size_t bytes)
+{
+    return bytes <= HALL_DATA ? track->block[place].data : track->wide + place * HALL_WIDE;
+}
+
+/* ---- visit.c ---- */
+
+size_t vcoll_hall_lay_out(struct coll_hall *hall, struct hall_memory *memory); /* NULL: only says how many bytes */
+
+/* Does what can be done now; true: all. */
+bool vcoll_visit_advance(struct coll_visit *visit) MUST_CHECK;
+/* It can go on. For vmsg_share_await. */
+bool vcoll_visit_ready(void *visit) MUST_CHECK;
+/* Takes its place behind the visits that its track has; it may be used again when it is over. */
+void vcoll_visit_start(struct coll_visit *visit);
+/* Until it is over: the blocking form. */
+int vcoll_visit_run(struct coll_visit *visit) MUST_CHECK;
+
+/* What number COUNT elements of SIZE bytes come to: those of all ranks, combined in their order. No KERNEL: a barrier.
+ * They are at most what a block of the track holds. WAITS: this rank needs the result, or that all have come. */
+void vcoll_visit_reduces(struct coll_visit *visit, bool waits);
+
+static inline void coll_visit_note(struct coll_visit *visit, int error)
+{
+    if (!visit->error)
+        visit->error = error;
+}
+
+/* ---- exchange.c: what is larger ---- */
+
+void vcoll_visit_exchanges(struct coll_visit *visit, bool direct);
+void vcoll_visit_end(struct coll_visit *visit); /* gives memory back */
+
+/* ---- cast.c ---- */
+
+/* Tells how many bytes the root's buffer has, and moves them if they are no more than HALL_CAST. ERR_TRUNCATED where
+ * the root sent more than BUFFER holds, ERR_ARGUMENT where less: all that fits has come then. */
+int vcoll_cast(struct coll_hall *hall, int root, const struct type_buffer *buffer, uint64_t *total) MUST_CHECK;
+/* Moves more, where there is an annex. */
+int vcoll_cast_long(struct coll_hall *hall, int root, const struct type_buffer *buffer, uint64_t total) MUST_CHECK;
+/* The outcome of a broadcast of CAME bytes at a rank with ROOM: OK, ERR_TRUNCATED, ERR_ARGUMENT. */
+int vcoll_cast_told(int root, uint64_t came, uint64_t room) MUST_CHECK;
+
+/* ---- hall.c ---- */
+
+/* The hall of a call that a schedule carries out, and a track for it; false: by messages. FORM is not COLL_ANY. */
+bool vcoll_hall_enter(const struct coll_call *call, struct coll_visit *visit);
+void vcoll_hall_leave(struct coll_visit *visit); /* the same visit, for good */

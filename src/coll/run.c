@@ -9,7 +9,7 @@
  *
  * In a group of some ranks of a context all 31 bits of the number are the caller's, and all starts have the same
  * tag. */
-#include "coll/make.h"
+#include "coll/hall.h"
 
 #define SEQUENCE_MASK ((1u << 30) - 1)
 #define STARTED_AGAIN (1 << 30)
@@ -53,7 +53,11 @@ static int prepare(const struct coll_call *call, struct coll_schedule **out)
     if (!schedule)
         return ERR_MEMORY;
     schedule->tag = (int)(sequence & (call->group->member ? INT32_MAX : SEQUENCE_MASK));
-    (call->edges ? vcoll_make_neighborhood : call->between ? vcoll_make_between : maker[call->kind])(schedule);
+    struct coll_visit *visit = call->form == COLL_ANY ? NULL : vcoll_memory(schedule, sizeof *visit);
+    if (visit && vcoll_hall_enter(&schedule->call, visit))
+        vcoll_visit(schedule, visit);
+    else
+        (call->edges ? vcoll_make_neighborhood : call->between ? vcoll_make_between : maker[call->kind])(schedule);
     int error = vcoll_schedule_seal(schedule);
     if (error) {
         vcoll_release(schedule);

@@ -8,7 +8,7 @@
  * Errors: a truncated message is remembered and the schedule goes on, because other ranks wait for what follows. After
  * any other error nothing more is started, what is under way is cancelled, and the schedule ends when all of it has
  * completed. The first error is the one reported. */
-#include "coll/schedule.h"
+#include "coll/hall.h"
 
 #define WINDOW 64     /* messages under way in one round */
 #define FIRST_STEPS 48 /* what a root of 16 ranks needs */
@@ -99,7 +99,7 @@ static void add(struct coll_schedule *schedule, struct coll_step step)
     if (schedule->failure || (schedule->steps == schedule->room && !make_room(schedule)))
         return;
     schedule->step[schedule->steps++] = step;
-    if (step.kind == STEP_SEND || step.kind == STEP_RECEIVE)
+    if (step.kind <= STEP_VISIT)
         schedule->in_round++;
 }
 
@@ -125,6 +125,14 @@ void vcoll_reduce(struct coll_schedule *schedule, const void *in, void *inout, u
     if (count)
         add(schedule, (struct coll_step){.kind = STEP_REDUCE, .from = {(void *)in, count, layout},
                                          .to = {inout, count, layout}});
+}
+
+void vcoll_visit(struct coll_schedule *schedule, struct coll_visit *visit)
+{
+    visit->owner = schedule;
+    schedule->visit = visit;
+    add(schedule, (struct coll_step){.kind = STEP_VISIT, .from.layout = schedule->call.send.layout,
+                                     .to.layout = schedule->call.receive.layout});
 }
 
 void vcoll_round(struct coll_schedule *schedule)
@@ -171,6 +179,8 @@ void vcoll_release(struct coll_schedule *schedule)
     for (uint32_t i = 0; schedule->keeps && i < 2 * schedule->steps; i++)
         if (layout_of(schedule, i))
             vtype_layout_drop(layout_of(schedule, i));
+    if (schedule->visit)
+        vcoll_hall_leave(schedule->visit);
     for (struct coll_memory *memory = schedule->memory, *next; memory; memory = next) {
         next = memory->next;
         free(memory);
@@ -243,6 +253,37 @@ static void some_came(struct msg_request *request)
     step_completed(request);
 }
 
+static void visit_go_on(struct msg_request *request)
+{
+    struct coll_visit *visit = request->owner;
+    struct coll_schedule *schedule = visit->owner;
+    if (!request->result.error && !vcoll_visit_advance(visit)) {
+        request->result.error = vmsg_share_await(visit->hall->share, request, vcoll_visit_ready);
+        if (!request->result.error && atomic_load(&schedule->over)) /* as in start_round */
+            vmsg_cancel(request);
+        if (!request->result.error)
+            return;
+    }
+    if (!request->result.error)
+        request->result.error = visit->error;
+    request->owner = schedule;
+    step_completed(request);
+}
+
+/* It may be over at once: `pending` counts the starter, too. */
+static void start_visit(struct coll_schedule *schedule)
+{
+    static const struct msg_result fine = {.error = OK};
+    struct msg_request *request = schedule->request;
+    request->completed = visit_go_on;
+    request->owner = schedule->visit;
+    vmsg_request_settle(request, &fine);
+    atomic_store(&schedule->started, 1);
+    if (schedule->call.form == COLL_AGAIN)
+        vcoll_visit_start(schedule->visit);
+    visit_go_on(request);
+}
+
 static int start_message(struct coll_schedule *schedule, const struct coll_step *step, uint32_t index)
 {
     struct msg_request *request = &schedule->request[index];
@@ -269,7 +310,7 @@ static uint32_t messages_of_round(const struct coll_schedule *schedule)
 {
     uint32_t messages = 0;
     for (uint32_t i = schedule->next;; i++) {
-        messages += schedule->step[i].kind <= STEP_RECEIVE;
+        messages += schedule->step[i].kind <= STEP_VISIT;
         if (schedule->step[i].last)
             return messages;
     }
@@ -290,6 +331,8 @@ static uint32_t start_round(struct coll_schedule *schedule)
             copy_now(schedule, step);
         else if (step->kind == STEP_REDUCE)
             reduce_now(&schedule->call.reduction, step);
+        else if (step->kind == STEP_VISIT)
+            start_visit(schedule), started++;
         else if ((error = start_message(schedule, step, started)) == OK)
             started++;
         if (error)

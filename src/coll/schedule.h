@@ -11,7 +11,7 @@
 
 #include "coll/coll.h"
 
-enum coll_step_kind { STEP_SEND, STEP_RECEIVE, STEP_COPY, STEP_REDUCE };
+enum coll_step_kind { STEP_SEND, STEP_RECEIVE, STEP_VISIT, STEP_COPY, STEP_REDUCE };
 
 struct coll_step {
     uint8_t kind;
@@ -21,6 +21,7 @@ struct coll_step {
     struct type_buffer to;   /* received into, copied to, or the right operand, which becomes the result */
 };
 
+struct coll_visit;  /* hall.h */
 struct coll_memory; /* a block from malloc, for what the arena cannot hold */
 
 /* One block of SCHEDULE_BYTES; its tail is an arena for steps, requests and small temporaries, so that a small
@@ -37,6 +38,7 @@ struct coll_schedule {
     uint32_t in_round, widest;   /* messages of the round being made, of the widest round */
     struct msg_request *request; /* as many as the widest round needs */
     bool keeps;                  /* holds a reference on the layouts of all steps */
+    struct coll_visit *visit;    /* NULL: it is carried out by messages */
 
     uint32_t next;             /* the step that starts the next round */
     _Atomic uint32_t started;  /* requests of the current round that were started; read to cancel them */
@@ -63,6 +65,8 @@ void vcoll_receive(struct coll_schedule *schedule, int from, struct type_buffer 
 void vcoll_copy(struct coll_schedule *schedule, struct type_buffer from, struct type_buffer to);
 /* inout = in OP inout, COUNT elements of the call's layout. IN is the value of the lower ranks. */
 void vcoll_reduce(struct coll_schedule *schedule, const void *in, void *inout, uint64_t count);
+/* What is carried out in a hall is the only step. */
+void vcoll_visit(struct coll_schedule *schedule, struct coll_visit *visit);
 void vcoll_round(struct coll_schedule *schedule);
 /* Ends the round if it is as wide as is good: loops over many partners call it after each. */
 void vcoll_window(struct coll_schedule *schedule);

@@ -373,7 +373,7 @@ static const struct mpi_request_kind collective_request = {
     .done = work_done, .outcome = work_outcome, .start = work_start, .drop = work_drop};
 
 /* The schedule with all it needs, in a request that is not started. */
-static int request_make(const struct collective *c, MPI_Request *out, struct mpi_request **request)
+static int request_make(const struct collective *c, bool again, MPI_Request *out, struct mpi_request **request)
 {
     struct work *work = malloc(sizeof *work);
     if (!work)
@@ -384,6 +384,7 @@ static int request_make(const struct collective *c, MPI_Request *out, struct mpi
         error = mpi_null(work->comm, c->call, "request");
     if (error)
         goto refused;
+    work->call.form = again ? COLL_AGAIN : COLL_ONCE;
     error = vcoll_prepare(&work->call, &work->schedule);
     if (error)
         goto failed;
@@ -412,7 +413,7 @@ refused:
 static int collective_start(const struct collective *c, MPI_Request *out)
 {
     struct mpi_request *request;
-    int error = request_make(c, out, &request);
+    int error = request_make(c, false, out, &request);
     if (error)
         return error;
     error = work_start(c->call, request);
@@ -427,7 +428,7 @@ static int collective_start(const struct collective *c, MPI_Request *out)
 static int collective_prepare(const struct collective *c, MPI_Info info, MPI_Request *out)
 {
     struct mpi_request *request;
-    int error = mpi_arguments(c->call, ARGUMENTS(RUNNING, HINTS(info))) ?: request_make(c, out, &request);
+    int error = mpi_arguments(c->call, ARGUMENTS(RUNNING, HINTS(info))) ?: request_make(c, true, out, &request);
     if (error)
         return error;
     request->persistent = true;

@@ -26,7 +26,8 @@ bool vmsg_poll_all(const struct msg_request *request)
 
 bool vmsg_chores_do(void)
 {
-    bool moved = vmsg_words_look() | vmsg_transfers_work();
+    bool moved = vmsg_words_look();
+    moved |= vmsg_transfers_work();
     return vmsg_peers_flush() || moved;
 }
 

@@ -49,7 +49,7 @@ bool vmsg_progress_for(struct msg_request *request);
 static inline __attribute__((always_inline)) bool msg_progress_for(struct msg_request *request, int budget)
 {
     struct msg_engine *engine = &vmsg_engine;
-    bool moved = false, chores = false;
+    bool moved = false, chores = false, word = request && request->kind == MSG_WORD;
     if (unlikely(!engine->open))
         return false;
     if (likely(msg_progress_enter())) {
@@ -58,11 +58,11 @@ static inline __attribute__((always_inline)) bool msg_progress_for(struct msg_re
         struct vi *lane = peer ? __atomic_load_n(&peer->lane, __ATOMIC_RELAXED) : NULL;
         if (likely(lane) && likely(engine->looks-- != 0))
             moved = vi_poll_only(lane, budget) > 0;
-        else if (request && request->kind == MSG_WORD && likely(engine->looks-- != 0))
+        else if (word && likely(engine->looks-- != 0))
             moved = vmsg_word_look(request);
         else
             moved = vmsg_poll_all(request);
-        chores = atomic_load_explicit(&engine->chores, memory_order_relaxed);
+        chores = atomic_load_explicit(&engine->chores, memory_order_relaxed) > word; /* it is one itself */
         if (unlikely(chores))
             moved |= vmsg_chores_do();
         msg_progress_leave();

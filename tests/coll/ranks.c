@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include <unistd.h>
 
-#define AT_ONCE 3
+#define AT_ONCE 10 /* more than a hall has tracks */
 #define NO_MEETINGS UINT32_MAX /* in a group: everything over messages, nothing in shared memory */
 
 static int rank, size;
@@ -47,31 +47,45 @@ static bool completed(void *context)
     return one->completions > 0;
 }
 
-/* Several at once, started in an order of the rank's own, three times. */
-static void together(enum coll_kind kind)
+static void wait_for(struct test *test)
+{
+    struct one *one = &test->one[rank];
+    CHECK_EQUAL(vmsg_wait_until(completed, one), OK);
+    CHECK_EQUAL(one->error, OK);
+    check_own(test);
+}
+
+/* Several at once, three times: where they are prepared once, each time in an order of the rank's own. */
+static void together(enum coll_kind kind, enum coll_form form)
 {
     static struct test test[AT_ONCE];
-    for (int t = 0; t < AT_ONCE; t++) {
-        choose(&test[t], t ? (enum coll_kind)case_random(COLL_KINDS) : kind, size, some_count(size));
+    const int many = form == COLL_ANY || (kind != COLL_BARRIER && kind != COLL_ALLREDUCE) ? 3 : AT_ONCE;
+    for (int t = 0; t < many; t++) {
+        choose(&test[t], t % 3 ? (enum coll_kind)case_random(COLL_KINDS) : kind, size, some_count(size));
         make_and_expect(&test[t]);
-        CHECK_EQUAL(vcoll_prepare(&test[t].one[rank].call, &test[t].one[rank].schedule), OK);
+        test[t].one[rank].call.form = form;
+        if (form != COLL_ONCE)
+            CHECK_EQUAL(vcoll_prepare(&test[t].one[rank].call, &test[t].one[rank].schedule), OK);
     }
     for (int again = 0; again < 3; again++) {
-        for (int t = 0; t < AT_ONCE; t++) {
-            struct one *one = &test[(t + rank + again) % AT_ONCE].one[rank];
+        for (int t = 0; t < many; t++) {
+            struct one *one = &test[form == COLL_ONCE ? t : (t + rank + again) % many].one[rank];
             one->completions = 0;
+            if (form == COLL_ONCE)
+                CHECK_EQUAL(vcoll_prepare(&one->call, &one->schedule), OK);
             CHECK_EQUAL(vcoll_launch(one->schedule, one_completed, one), OK);
         }
-        for (int t = 0; t < AT_ONCE; t++) {
-            struct one *one = &test[t].one[rank];
-            CHECK_EQUAL(vmsg_wait_until(completed, one), OK);
-            CHECK_EQUAL(one->error, OK);
-            check_own(&test[t]);
+        for (int i = 0; i < many; i++) {
+            int t = (i + rank) % many;
+            wait_for(&test[t]);
             refill(&test[t]);
+            if (form == COLL_ONCE)
+                vcoll_release(test[t].one[rank].schedule);
         }
     }
-    for (int t = 0; t < AT_ONCE; t++) {
-        vcoll_release(test[t].one[rank].schedule);
+    for (int t = 0; t < many; t++) {
+        if (form != COLL_ONCE)
+            vcoll_release(test[t].one[rank].schedule);
         finish(&test[t]);
     }
 }
@@ -128,7 +142,7 @@ static void all_kinds(void)
     for (int kind = 0; kind < COLL_KINDS; kind++) {
         blocking((enum coll_kind)kind, some_count(size));
         blocking((enum coll_kind)kind, 20000 / (unsigned)size); /* mostly beyond what goes eagerly */
-        together((enum coll_kind)kind);
+        together((enum coll_kind)kind, COLL_ANY);
     }
 }
 
@@ -178,6 +192,9 @@ int main(int argc, char **argv)
     for (int kind = COLL_BARRIER; kind <= COLL_ALLREDUCE; kind++)
         for (int i = 0; i < 5; i++)
             blocking((enum coll_kind)kind, 1 + (uint64_t)i);
+    for (int kind = 0; kind < COLL_KINDS; kind++)
+        for (enum coll_form form = COLL_ONCE; form <= COLL_AGAIN; form++)
+            together((enum coll_kind)kind, form);
     barrier_holds(messages);
     if (argc > 2)
         say_times();

@@ -1,0 +1,152 @@
+/* coll/visit: what is carried out in a hall, round by round. See hall.h for the picture.
+ *
+ * Called by hall.c for blocking calls and by schedule.c for all others: then from progress, by any thread, one at a
+ * time for each visit.
+ *
+ * Small reductions are combined in one of two ways, chosen once for a hall:
+ *   crowd   more ranks than processors: the last to arrive combines for all and publishes the result, so that each
+ *           rank is scheduled once for a round.
+ *   else    every rank has a processor: all read all blocks and combine alike. No line is written by two.
+ * Operands are combined in the order of the ranks: the bits are the same on all of them. */
+#include "coll/hall.h"
+
+size_t vcoll_hall_lay_out(struct coll_hall *hall, struct hall_memory *memory)
+{
+    size_t blocks = hall_place(hall->ranks, 0), each = CACHE_LINE + blocks * sizeof(struct hall_block);
+    size_t tracks = sizeof *memory + (size_t)hall->ranks * sizeof *memory->taken, wide = tracks + HALL_TRACKS * each;
+    hall->memory = memory;
+    for (size_t t = 0; t < HALL_TRACKS && memory; t++) {
+        struct hall_track *track = &hall->track[t];
+        track->arrived = (struct hall_line *)(void *)((char *)memory + tracks + t * each);
+        track->block = (struct hall_block *)(void *)&track->arrived[1];
+        track->wide = t ? NULL : (unsigned char *)memory + wide;
+    }
+    return wide + blocks * HALL_WIDE;
+}
+
+/* ---- epochs ---- */
+
+/* All have arrived in the epoch of the round before. */
+static bool track_is_settled(const struct coll_hall *hall, struct hall_track *track)
+{
+    if (track->settled == track->epoch)
+        return true;
+    /* acquire: pairs with the release of the last to arrive; what all laid down before is seen */
+    if (hall->crowd && atomic_load_explicit(&track->block[HALL_RESULT].epoch, memory_order_acquire) < track->epoch)
+        return false;
+    for (; track->seen < hall->ranks && !hall->crowd; track->seen++)
+        /* acquire: pairs with the release of that rank */
+        if (atomic_load_explicit(&track->block[hall_place(track->seen, track->epoch)].epoch, memory_order_acquire) <
+            track->epoch)
+            return false;
+    track->seen = 0;
+    track->settled = track->epoch;
+    return true;
+}
+
+/* The blocks of all ranks, in their order. The kernel puts its left operand first, so OUT, which holds the ranks
+ * before, is the right place only for commutative kernels; the built-in ones all are. */
+static void blocks_combine(const struct coll_visit *visit, void *out)
+{
+    const struct hall_track *track = visit->track;
+    size_t bytes = visit->size * visit->count;
+    memcpy(out, hall_data(track, hall_place(0, track->epoch), bytes), bytes);
+    for (int r = 1; r < visit->hall->ranks; r++)
+        visit->kernel(hall_data(track, hall_place(r, track->epoch), bytes), out, visit->count);
+}
+
+static void visit_arrive(struct coll_visit *visit)
+{
+    struct hall_track *track = visit->track;
+    uint64_t epoch = ++track->epoch;
+    _Atomic uint64_t *word = &track->block[hall_place(visit->hall->rank, epoch)].epoch;
+    if (visit->hall->crowd) {
+        /* release: what this rank laid down is seen by the last comer; acquire: the last comer sees it */
+        if (atomic_fetch_add_explicit(&track->arrived->count, 1, memory_order_acq_rel) + 1 !=
+            epoch * (uint64_t)visit->hall->ranks)
+            return;
+        if (visit->kernel)
+            blocks_combine(visit, hall_data(track, HALL_RESULT, visit->size * visit->count));
+        word = &track->block[HALL_RESULT].epoch;
+    }
+    /* release: pairs with the acquire in track_is_settled */
+    atomic_store_explicit(word, epoch, memory_order_release);
+    vmsg_share_wake_all(visit->hall->share);
+}
+
+/* ---- visits ---- */
+
+bool vcoll_visit_ready(void *context)
+{
+    struct coll_visit *visit = context;
+    /* acquire: pairs with the release of the visit before */
+    return atomic_load_explicit(&visit->track->serving, memory_order_acquire) == visit->ticket &&
+           track_is_settled(visit->hall, visit->track);
+}
+
+void vcoll_visit_start(struct coll_visit *visit)
+{
+    visit->here = false;
+    visit->round = 0;
+    visit->ticket = visit->track->tickets++;
+}
+
+/* A rank that needs nothing from the others waits for them when the next round begins. */
+bool vcoll_visit_advance(struct coll_visit *visit)
+{
+    for (; visit->round < visit->rounds; visit->round++, visit->here = false) {
+        if (!visit->here) {
+            if (!vcoll_visit_ready(visit))
+                return false;
+            if (visit->lay)
+                visit->lay(visit);
+            visit_arrive(visit);
+            visit->here = true;
+        }
+        if (visit->round >= visit->takes)
+            continue;
+        if (!vcoll_visit_ready(visit))
+            return false;
+        if (visit->take)
+            visit->take(visit);
+    }
+    /* release: pairs with the acquire in vcoll_visit_ready of the next one */
+    atomic_store_explicit(&visit->track->serving, visit->ticket + 1, memory_order_release);
+    return true;
+}
+
+int vcoll_visit_run(struct coll_visit *visit)
+{
+    int error = OK;
+    vcoll_visit_start(visit);
+    while (!error && !vcoll_visit_advance(visit))
+        error = vmsg_share_wait(visit->hall->share, vcoll_visit_ready, visit);
+    vcoll_visit_end(visit);
+    return error ? error : visit->error;
+}
+
+/* ---- what lies in blocks ---- */
+
+static void value_lay(struct coll_visit *visit)
+{
+    struct hall_track *track = visit->track;
+    size_t bytes = visit->size * visit->count;
+    memcpy(hall_data(track, hall_place(visit->hall->rank, track->epoch + 1), bytes), visit->own, bytes);
+}
+
+static void result_take(struct coll_visit *visit)
+{
+    size_t bytes = visit->size * visit->count;
+    if (visit->hall->crowd)
+        memcpy(visit->out, hall_data(visit->track, HALL_RESULT, bytes), bytes);
+    else
+        blocks_combine(visit, visit->out);
+}
+
+void vcoll_visit_reduces(struct coll_visit *visit, bool waits)
+{
+    visit->rounds = 1;
+    visit->takes = waits;
+    visit->lay = visit->kernel ? value_lay : NULL;
+    visit->take = visit->kernel ? result_take : NULL;
+}
