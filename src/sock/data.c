@@ -1,17 +1,14 @@
 /* The calls that move data: what each means as pieces and flags. A connection that is joined goes to the stream;
  * another one, and what the stream leaves to TCP, makes the program's own call and is counted. */
 #include "sock/hooks.h"
-#include "sock/link.h"
 #include "sock/meet.h"
 #include "sock/stream.h"
-#include "sock/table.h"
+#include "sock/wait.h"
 
-#include <errno.h>
 #include <string.h>
 
 struct move { /* one call */
     struct sock_file *file; /* NULL: it is not ours any more */
-    int fd;
     bool out;
 };
 
@@ -19,42 +16,33 @@ struct move { /* one call */
 static bool move_begin(struct move *move, bool out, int fd, const struct iovec *piece, size_t count, int flags,
                        ssize_t *result)
 {
-    *move = (struct move){.file = sock_hold(fd), .fd = fd, .out = out};
+    *move = (struct move){.file = sock_hold(fd), .out = out};
     while (move->file) {
         struct sock_pieces pieces = {piece, count, 0};
         if (sock_joined(move->file)) {
-            *result = out ? sock_stream_send(move->file, fd, &pieces, flags)
-                          : sock_stream_receive(move->file, fd, &pieces, flags);
+            *result = out ? sock_stream_send(move->file, &pieces, flags)
+                          : sock_stream_receive(move->file, &pieces, flags);
             if (likely(*result >= -1)) {
                 sock_drop(move->file);
                 return true;
             }
             if (*result == SOCK_PASS) {
                 atomic_fetch_add(out ? &move->file->link->sending : &move->file->link->receiving, 1);
+                sock_block_plain(move->file, out);
                 break;
             }
         }
-        if (sock_plain_begin(move->file->link, out))
+        if (sock_moving(move->file, out))
             break;
     }
     return false;
-}
-
-void sock_moved(struct sock_file *file, int fd, bool out, ssize_t result)
-{
-    sock_plain_end(file->link, out);
-    if (result <= 0 || sock_joined(file))
-        return;
-    atomic_fetch_add_explicit(&file->link->calls, 1, memory_order_relaxed); /* alone: nothing goes with them */
-    atomic_fetch_add_explicit(&file->link->bytes, (uint64_t)result, memory_order_relaxed);
-    sock_meet(file, fd);
 }
 
 static ssize_t move_end(struct move *move, ssize_t result)
 {
     if (!move->file)
         return result;
-    sock_moved(move->file, move->fd, move->out, result);
+    sock_moved(move->file, move->out, result);
     sock_drop(move->file);
     return result;
 }
@@ -237,16 +225,16 @@ static void give_away(int fd)
         return;
     sock_link_unknown(file->link);
     if (sock_joined(file)) {
-        sock_stream_back_out(file, fd);
-        if (!sock_stream_back_in(file, fd))
-            sock_stream_break(file, fd, "bytes lie unread and the connection is given away");
+        sock_stream_back_out(file);
+        if (!sock_stream_back_in(file))
+            sock_stream_break(file, "bytes lie unread and the connection is given away");
     }
     sock_drop(file);
 }
 
 static void give_away_all(const struct msghdr *message)
 {
-    struct cmsghdr *head = CMSG_FIRSTHDR(message);
+    struct cmsghdr *head = message && message->msg_control ? CMSG_FIRSTHDR(message) : NULL;
     for (; head; head = CMSG_NXTHDR((struct msghdr *)(uintptr_t)message, head)) {
         if (head->cmsg_level != SOL_SOCKET || head->cmsg_type != SCM_RIGHTS || head->cmsg_len < CMSG_LEN(0))
             continue;
@@ -262,8 +250,7 @@ ssize_t sock_sendmsg(int fd, const struct msghdr *message, int flags)
 {
     struct move move;
     ssize_t n;
-    if (message && message->msg_control && message->msg_controllen)
-        give_away_all(message);
+    give_away_all(message);
     if (!sock_known(fd) || !message)
         return sock_real.sendmsg(fd, message, flags);
     if (move_begin(&move, true, fd, message->msg_iov, message->msg_iovlen, flags, &n))
@@ -271,14 +258,23 @@ ssize_t sock_sendmsg(int fd, const struct msghdr *message, int flags)
     return move_end(&move, sock_real.sendmsg(fd, message, flags));
 }
 
+/* A message of which only a part went is the last one, as in the kernel: what follows would stand in its middle. */
 int sock_sendmmsg(int fd, struct mmsghdr *messages, unsigned count, int flags)
 {
     unsigned done = 0;
-    for (; done < count; done++) {
-        ssize_t n = sock_sendmsg(fd, &messages[done].msg_hdr, flags);
+    bool whole = true;
+    if (!sock_known(fd)) {
+        for (unsigned i = 0; messages && i < count; i++)
+            give_away_all(&messages[i].msg_hdr);
+        return sock_real.sendmmsg(fd, messages, count, flags);
+    }
+    for (; done < count && whole; done++) {
+        const struct msghdr *message = &messages[done].msg_hdr;
+        ssize_t n = sock_sendmsg(fd, message, flags);
         if (n < 0)
             break;
         messages[done].msg_len = (unsigned)n;
+        whole = (size_t)n == sock_pieces_left(&(struct sock_pieces){message->msg_iov, message->msg_iovlen, 0});
     }
     return done || !count ? (int)done : -1;
 }

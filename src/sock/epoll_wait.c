@@ -5,7 +5,6 @@
 #include "base/clock.h"
 #include "sock/epoll.h"
 #include "sock/hooks.h"
-#include "sock/link.h"
 #include "sock/place.h"
 #include "sock/set.h"
 #include "sock/stream.h"
@@ -45,23 +44,28 @@ static uint32_t level(struct sock_file *file, uint32_t wanted)
 {
     struct sock_link *link = file->link;
     uint32_t told = atomic_load(&link->set_reported);
-    uint32_t now = (uint16_t)sock_stream_level(file, link->set_fd, (short)(wanted & 0x7fff), (short)told);
+    uint32_t now = (uint16_t)sock_stream_level(file, (short)(wanted & 0x7fff), (short)told);
     if (told & EPOLLIN && !(now & EPOLLIN) && !(told & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)))
         atomic_fetch_and(&link->set_reported, ~(uint32_t)EPOLLIN);
     return now & (wanted | EPOLLERR | EPOLLHUP);
 }
 
-/* One connection whose bit is set. */
-static void examine(struct call *call, int place, uint32_t number)
+/* The connection with that number, held; NULL: it is not in this set, or not in the ring, or has been told. */
+static struct sock_file *member(const struct call *call, uint32_t number)
 {
-    struct sock_file *file = &sock_files[number];
-    struct sock_link *link = sock_link_at(number);
-    uint32_t wanted = atomic_load(&link->set_events), ready = 0;
-    if (atomic_load(&link->set) != call->number || !atomic_load(&file->descriptors) || !sock_joined(file) ||
-        atomic_load(&link->set_spent)) {
-        (void)sock_place_clear(place, number);
-        return;
-    }
+    struct sock_file *file = sock_hold_number(number);
+    if (!file)
+        return NULL;
+    if (atomic_load(&file->link->set) == call->number && sock_joined(file) && !atomic_load(&file->link->set_spent))
+        return file;
+    sock_drop(file);
+    return NULL;
+}
+
+static void examine_member(struct call *call, int place, struct sock_file *file)
+{
+    struct sock_link *link = file->link;
+    uint32_t number = (uint32_t)(file - sock_files), wanted = atomic_load(&link->set_events), ready = 0;
     if (!(wanted & EPOLLET)) {
         ready = level(file, wanted);
         if ((wanted & EPOLLOUT) && !(ready & EPOLLOUT))
@@ -78,6 +82,18 @@ static void examine(struct call *call, int place, uint32_t number)
     }
     if (ready)
         report(call, link, ready);
+}
+
+/* One connection whose bit is set. */
+static void examine(struct call *call, int place, uint32_t number)
+{
+    struct sock_file *file = member(call, number);
+    if (!file) {
+        (void)sock_place_clear(place, number);
+        return;
+    }
+    examine_member(call, place, file);
+    sock_drop(file);
 }
 
 /* From where the last call ended, so that each connection has its turn. */
@@ -101,6 +117,16 @@ static void collect(struct call *call, int place)
     call->set->cursor = number < SOCK_FILES ? number : 0;
 }
 
+/* It may be out of the set, and in it again when it is looked at. */
+static void tell_later(uint32_t number, uint32_t events)
+{
+    struct sock_file *file = sock_hold_number(number);
+    if (!file)
+        return;
+    atomic_fetch_or(&file->link->set_reported, events);
+    sock_drop(file);
+}
+
 /* What the kernel has told: the program's events stay, ours become bits, or are looked at where there is no place. */
 static void translate(struct call *call, int place, int count)
 {
@@ -112,25 +138,24 @@ static void translate(struct call *call, int place, int count)
             call->events[kept++] = event;
             continue;
         }
-        struct sock_link *link = number ? sock_link_at(number) : NULL;
-        if (!link)
+        if (!number)
             continue;
-        atomic_fetch_or(&link->set_reported, event.events); /* kept for when it is in the set again */
-        if (atomic_load(&link->set) != call->number)
-            continue;
+        tell_later(number, event.events);
         if (place >= 0 && !atomic_load(&call->set->plain)) {
-            sock_place_set(place, number);
+            sock_place_set(place, number); /* whose it is is looked at there */
             continue;
         }
-        struct sock_file *file = &sock_files[number];
-        uint32_t wanted = atomic_load(&link->set_events);
-        uint32_t ready =
-            (uint16_t)sock_stream_from_kernel(file, link->set_fd, (short)(wanted & 0x7fff), (short)event.events);
-        if (ready && !atomic_load(&link->set_spent)) {
+        struct sock_file *file = member(call, number);
+        if (!file)
+            continue;
+        uint32_t wanted = atomic_load(&file->link->set_events);
+        uint32_t ready = (uint16_t)sock_stream_from_kernel(file, (short)(wanted & 0x7fff), (short)event.events);
+        if (ready) {
             call->count = kept;
-            report(call, link, ready);
+            report(call, file->link, ready);
             kept = call->count;
         }
+        sock_drop(file);
     }
     call->count = kept;
 }
@@ -146,28 +171,14 @@ static int ms_left(const struct call *call)
     return ms > 0x7fffffff ? 0x7fffffff : (int)ms;
 }
 
-/* Connections whose other side cannot tell us of room are looked at in turn: at the place, or at once where there is
- * none. */
+/* Connections whose other side cannot tell us of room are looked at in turn. */
 static void look_for_room(struct call *call, int place)
 {
     if (!atomic_exchange(&call->set->blind, 0))
         return;
-    for (uint32_t i = 1; i < sock_link_end(); i++) {
-        struct sock_file *file = &sock_files[i];
-        struct sock_link *link = sock_link_at(i);
-        uint32_t wanted = atomic_load(&link->set_events);
-        if (atomic_load(&link->set) != call->number)
-            continue;
-        if (place >= 0)
+    for (uint32_t i = 1; i < sock_link_end(); i++)
+        if (atomic_load(&sock_link_at(i)->set) == call->number)
             sock_place_set(place, i);
-        else if (wanted & EPOLLOUT && atomic_load(&file->descriptors) && sock_joined(file) &&
-                 !atomic_load(&link->set_spent)) {
-            if (call->count < call->room && level(file, wanted) & EPOLLOUT)
-                report(call, link, EPOLLOUT);
-            else
-                sock_set_wants_room(file);
-        }
-    }
 }
 
 /* Asks the kernel; true: it answered, or the call is to end with an error. */
@@ -257,13 +268,11 @@ static int wait_placed(struct call *call, int place)
     return n;
 }
 
-/* Without a place all comes from the kernel. */
+/* Without a place all comes from the kernel: its members write by TCP. */
 static int wait_plain(struct call *call)
 {
     for (;;) {
         int n = ask(call, -1, true);
-        if (n == 0)
-            look_for_room(call, -1);
         bool over = call->at_once || (call->deadline && vbase_clock_ns() >= call->deadline);
         if (n < 0 || call->count || over)
             return n < 0 ? n : call->count;
@@ -273,13 +282,8 @@ static int wait_plain(struct call *call)
 static int waited(struct call *call)
 {
     struct sock_set *set = call->set;
-    uint32_t owner = atomic_load(&set->owner);
-    if (owner != sock_pid()) {
-        if (!sock_process_is_dead(owner) || atomic_load(&set->place) >= 0)
-            sock_set_make_plain(set, call->number);
-        else
-            atomic_store(&set->owner, sock_pid());
-    }
+    if (!atomic_load(&set->plain) && !sock_set_own(set))
+        sock_set_make_plain(set, call->number);
     int place = atomic_load(&set->place);
     return place >= 0 && !atomic_load(&set->plain) && atomic_load(&set->owner) == sock_pid() ? wait_placed(call, place)
                                                                                              : wait_plain(call);

@@ -6,7 +6,6 @@
 #include "base/clock.h"
 #include "sock/real.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <linux/inet_diag.h>
 #include <linux/netlink.h>

@@ -14,8 +14,6 @@
             return sock_real.name arguments;                                                                           \
         return sock_##name arguments;                                                                                  \
     }
-#define CALL(type, name, parameters, arguments, number)    HOOK(type, name, parameters, arguments)
-#define CALL_FD(type, name, parameters, arguments, number) HOOK_FD(type, name, parameters, arguments)
 #define ALIAS(other, name)                                                                                             \
     VEXPORT __typeof__(hook_##name) alias_##other __asm__(#other) __attribute__((alias(#name)));
 #include "sock/hooks.def"

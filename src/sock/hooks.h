@@ -5,8 +5,7 @@
 
 #include "sock/real.h"
 
-#define HOOK(type, name, parameters, arguments)         type sock_##name parameters;
-#define CALL(type, name, parameters, arguments, number) type sock_##name parameters;
+#define HOOK(type, name, parameters, arguments) type sock_##name parameters;
 #include "sock/hooks.def"
 
 #endif

@@ -7,14 +7,12 @@
 #include "sock/inherit.h"
 #include "base/log.h"
 #include "base/settings.h"
-#include "sock/link.h"
 #include "sock/policy.h"
 #include "sock/program.h"
 #include "sock/real.h"
 #include "sock/rest.h"
 #include "sock/segment.h"
 #include "sock/stream.h"
-#include "sock/table.h"
 #include "sock/tcp.h"
 
 #include <errno.h>
@@ -22,7 +20,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -34,13 +31,13 @@
 struct inheritance {
     const char *path;
     char *const *envp;
-    bool replaces;
+    enum sock_beginning how;
     bool asked, library; /* the program will have it */
     int length;
     char text[TEXT];
 };
 
-static bool rest_leave(struct inheritance *all, struct sock_file *file, int fd)
+static bool rest_leave(struct inheritance *all, struct sock_file *file)
 {
     if (!all->asked)
         all->library = sock_policy.on && sock_program_has_library(all->path, all->envp);
@@ -48,46 +45,59 @@ static bool rest_leave(struct inheritance *all, struct sock_file *file, int fd)
     if (!all->library || all->length + ONE > TEXT)
         return false;
     bool there = sock_rest_there() || (sock_link_alone(file->link) && sock_rest_open());
-    if (!there || !sock_stream_leave_rest(file, fd))
+    if (!there || !sock_stream_leave_rest(file))
         return false;
     if (all->length == 0)
         all->length = sprintf(all->text, VARIABLE "=%d", sock_rest_descriptor());
-    all->length += sprintf(all->text + all->length, ",%llx:%llx", (unsigned long long)sock_tcp_cookie(fd),
+    all->length += sprintf(all->text + all->length, ",%llx:%llx", (unsigned long long)sock_tcp_cookie(sock_fd(file)),
                            (unsigned long long)atomic_load(&file->link->rest));
     return true;
+}
+
+/* By number: one bit for each that the program has ever named to libc. What is in its list of actions only libc knows,
+ * and a number that is marked without need costs no more than the way back to TCP. */
+static _Atomic uint64_t copied[SOCK_DESCRIPTORS / 64];
+
+void sock_inherit_copied(int fd)
+{
+    if ((uint32_t)fd < SOCK_DESCRIPTORS)
+        atomic_fetch_or(&copied[fd / 64], 1ull << (fd % 64));
+}
+
+static bool is_left(const struct inheritance *all, int fd)
+{
+    bool may_be_copied = all->how == SOCK_CHILD_COPIES && atomic_load(&copied[fd / 64]) & 1ull << (fd % 64);
+    return may_be_copied || !(sock_real.fcntl(fd, F_GETFD, 0) & FD_CLOEXEC);
 }
 
 /* Who may have the connection is not known from now on, unless it is this process alone. */
 static void leave_one(struct inheritance *all, struct sock_file *file, int fd)
 {
-    if (sock_real.fcntl(fd, F_GETFD, 0) & FD_CLOEXEC)
+    bool replaces = all->how == SOCK_REPLACES;
+    if (!is_left(all, fd))
         return;
     if (sock_joined(file)) {
-        sock_stream_back_out(file, fd);
-        if (!sock_stream_back_in(file, fd) && !rest_leave(all, file, fd) && all->replaces &&
-            sock_link_alone(file->link))
-            sock_stream_break(file, fd, "bytes lie unread and a new program begins");
+        sock_stream_back_out(file);
+        if (!sock_stream_back_in(file) && !rest_leave(all, file) && replaces && sock_link_alone(file->link))
+            sock_stream_break(file, "bytes lie unread and a new program begins");
     }
-    if (!sock_joined(file) || !all->replaces)
+    if (!sock_joined(file) || !replaces)
         sock_link_unknown(file->link);
 }
 
-/* The same environment with one variable more, in memory of its own: a child of fork may not be able to allocate. */
+/* The same environment with one variable more. */
 static char *const *environment_with(char *const envp[], const char *text)
 {
     size_t count = 0, at = 0;
     while (envp && envp[count])
         count++;
-    char **made = mmap(NULL, (count + 3) * sizeof(*made) + TEXT, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-                       -1, 0);
-    if (made == MAP_FAILED)
+    char **made = sock_pages_take((count + 2) * sizeof(*made) + TEXT);
+    if (!made)
         return NULL;
-    made[0] = (char *)((count + 3) * sizeof(*made) + TEXT); /* its size, in front of what is given away */
-    memcpy(made + count + 3, text, strlen(text) + 1);
-    made[++at] = (char *)(made + count + 3);
+    made[at++] = memcpy(made + count + 2, text, strlen(text) + 1);
     for (size_t i = 0; i < count; i++)
-        made[++at] = envp[i];
-    return made + 1;
+        made[at++] = envp[i];
+    return made;
 }
 
 static void memory_keep(bool keep)
@@ -95,9 +105,9 @@ static void memory_keep(bool keep)
     (void)sock_real.fcntl(sock_rest_descriptor(), F_SETFD, keep ? 0 : FD_CLOEXEC);
 }
 
-char *const *sock_inherit_begin(const char *path, char *const envp[], bool replaces)
+char *const *sock_inherit_begin(const char *path, char *const envp[], enum sock_beginning how)
 {
-    struct inheritance all = {.path = path, .envp = envp, .replaces = replaces};
+    struct inheritance all = {.path = path, .envp = envp, .how = how};
     char *const *given = NULL;
     int saved = errno;
     for (int fd = 0; fd < sock_table_end(); fd++) {
@@ -119,9 +129,8 @@ void sock_inherit_end(char *const given[], char *const envp[])
 {
     int saved = errno;
     if (given != envp) {
-        char **made = (char **)(uintptr_t)given - 1;
         memory_keep(false);
-        munmap(made, (size_t)made[0]);
+        sock_pages_leave((void *)(uintptr_t)given);
     }
     errno = saved;
 }
@@ -130,7 +139,7 @@ void sock_inherit_end(char *const given[], char *const envp[])
 static struct sock_file *take_one(int fd, uint64_t rest)
 {
     static const uint64_t unknown[2];
-    struct sock_file *file = sock_link_open(STAGE_PLAIN, false);
+    struct sock_file *file = sock_file_open(STAGE_PLAIN, false);
     int segment = file ? sock_segment_make((uint32_t)(file - sock_files), unknown, &file->mapping) : -1;
     if (segment < 0) {
         if (file)
@@ -140,7 +149,7 @@ static struct sock_file *take_one(int fd, uint64_t rest)
     sock_real.close(segment);
     struct sock_link *link = file->link;
     sock_link_unknown(link);
-    sock_tcp_settings(link, fd);
+    sock_link_settings(link, fd);
     atomic_store(&link->rest, rest);
     atomic_store(&link->strict_in, true);
     atomic_store(&link->in_phase, PHASE_REST);
@@ -160,7 +169,7 @@ static void descriptor_take(struct left *left, int fd, bool there)
     if (!left->file && there)
         left->file = take_one(fd, left->rest);
     if (left->file) {
-        sock_table_add(fd, left->file);
+        sock_file_add(fd, left->file);
     } else {
         LOG_WARN("descriptor %d: what was left unread cannot be reached: the connection is reset", fd);
         sock_tcp_reset(fd);

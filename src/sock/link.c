@@ -1,12 +1,9 @@
-/* The memory of a family and the holders of its connections; see link.h. No locks: a place is taken by
- * compare-and-swap, and what a process leaves behind when it is killed is found by its number. */
+/* The memory of a family; see link.h. No locks: a link or a set is taken by compare-and-swap, and what processes leave
+ * behind when they end without closing it is swept up when there seems to be no room. */
 #include "sock/link.h"
 #include "base/clock.h"
-#include "sock/place.h"
 #include "sock/policy.h"
 #include "sock/real.h"
-#include "sock/rest.h"
-#include "sock/sandbox.h"
 #include "sock/signal.h"
 #include "sock/table.h"
 
@@ -18,25 +15,24 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define FORKING  0x80000000u
 #define COUNT_NS 100000000
+#define SWEEP_NS 100000000
 
 static struct sock_family *_Atomic memory;
 #define family atomic_load_explicit(&memory, memory_order_acquire)
 
 struct sock_link *sock_link_at(uint32_t number) { return &family->link[number]; }
 uint32_t sock_link_end(void) { return family ? atomic_load(&family->high) : 0; }
+uint32_t sock_link_hint(void) { return atomic_load_explicit(&family->next, memory_order_relaxed); }
 struct sock_set *sock_set_at(uint32_t number) { return family ? &family->set[number] : NULL; }
-
-uint32_t sock_own_pid;
+uint32_t sock_sets_end(void) { return family ? atomic_load(&family->sets) : 0; }
+bool sock_family_is_there(void) { return family; }
 
 bool sock_family_make(void)
 {
     struct sock_family *made, *none = NULL;
     int fd;
-    if (likely(family))
-        return true;
-    if (!sock_policy.on || sock_sandbox_forbids() || (fd = sock_memory_make(SOCK_FAMILY_NAME, sizeof(*made))) < 0)
+    if ((fd = sock_memory_make(SOCK_FAMILY_NAME, sizeof(*made))) < 0)
         return false;
     made = mmap(NULL, sizeof(*made), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
     /* what was mapped stays writable, and nothing else will be: a kernel before 5.1 refuses that */
@@ -87,149 +83,148 @@ void sock_lock_make(pthread_mutex_t *lock)
     (void)pthread_mutex_init(lock, &kind);
 }
 
-static bool holder_replace(struct sock_link *link, uint32_t old, uint32_t new)
+static void raise_to(_Atomic uint32_t *bound, uint32_t value)
 {
-    for (int i = 0; i < SOCK_HOLDERS; i++) {
-        uint32_t seen = old;
-        if (atomic_compare_exchange_strong(&link->holder[i], &seen, new))
-            return true;
-    }
-    return false;
+    uint32_t seen = atomic_load(bound);
+    while (seen < value && !atomic_compare_exchange_weak(bound, &seen, value))
+        ;
 }
 
-static void holder_add(struct sock_link *link, uint32_t who)
+struct sock_link *sock_link_take(uint32_t number, enum sock_stage stage, bool active)
 {
-    if (holder_replace(link, 0, who))
-        return;
-    for (int i = 0; i < SOCK_HOLDERS; i++) { /* children that ended without closing it */
-        uint32_t old = atomic_load(&link->holder[i]);
-        if (!(old & FORKING) && old != sock_pid() && sock_process_is_dead(old))
-            atomic_compare_exchange_strong(&link->holder[i], &old, 0);
-    }
-    if (!holder_replace(link, 0, who))
-        link->lost_count = true;
-}
-
-struct sock_file *sock_link_open(enum sock_stage stage, bool active)
-{
-    if (!sock_family_make())
+    struct sock_link *link = &family->link[number];
+    uint32_t free = STAGE_FREE;
+    if (atomic_load_explicit(&link->stage, memory_order_relaxed) != STAGE_FREE ||
+        !atomic_compare_exchange_strong(&link->stage, &free, stage))
         return NULL;
-    uint32_t start = atomic_load_explicit(&family->next, memory_order_relaxed);
-    for (uint32_t i = 0; i < SOCK_FILES; i++) {
-        uint32_t number = (start + i) % SOCK_FILES, free = STAGE_FREE;
-        struct sock_link *link = &family->link[number];
-        if (number == 0 || number == SOCK_OWN ||
-            atomic_load_explicit(&link->stage, memory_order_relaxed) != STAGE_FREE ||
-            atomic_load_explicit(&sock_files[number].users, memory_order_relaxed) != 0 ||
-            !atomic_compare_exchange_strong(&link->stage, &free, stage))
-            continue;
-        memset(&link->active, 0, sizeof(*link) - offsetof(struct sock_link, active));
-        link->active = active;
-        sock_lock_make(&link->send);
-        sock_lock_make(&link->receive);
-        holder_add(link, sock_pid());
-        atomic_store_explicit(&family->next, number + 1, memory_order_relaxed); /* a hint */
-        uint32_t high = atomic_load(&family->high);
-        while (high <= number && !atomic_compare_exchange_weak(&family->high, &high, number + 1))
-            ;
-        return sock_file_open(number, link);
-    }
-    return NULL;
+    memset(&link->active, 0, sizeof(*link) - offsetof(struct sock_link, active));
+    link->active = active;
+    sock_lock_make(&link->send);
+    sock_lock_make(&link->receive);
+    sock_holders_begin(&link->holders);
+    atomic_store_explicit(&family->next, number + 1, memory_order_relaxed); /* a hint */
+    raise_to(&family->high, number + 1);
+    return link;
 }
 
 void sock_link_leave(struct sock_link *link)
 {
-    holder_replace(link, sock_pid(), 0);
-    for (int i = 0; i < SOCK_HOLDERS; i++)
-        if (atomic_load(&link->holder[i]) != 0)
-            return;
-    if (!link->lost_count)
+    if (sock_holders_leave(&link->holders, sock_pid()))
         atomic_store_explicit(&link->stage, STAGE_FREE, memory_order_release);
 }
 
-/* A process that has ended; one that nobody has waited for yet counts as ended. */
-bool sock_process_is_dead(uint32_t pid)
+/* Connections of other processes may still say that they are in one of them. */
+static void sets_free(const uint64_t gone[SOCK_SETS / 64])
 {
-    char path[40], text[200];
-    snprintf(path, sizeof(path), "/proc/%u/stat", pid);
-    int fd = (int)sock_raw(SYS_openat, AT_FDCWD, (long)path, O_RDONLY | O_CLOEXEC, 0, 0, 0);
-    if (fd < 0)
-        return fd == -ENOENT && sock_raw(SYS_kill, (long)pid, 0, 0, 0, 0, 0) == -ESRCH;
-    long n = sock_raw(SYS_read, fd, (long)text, sizeof(text) - 1, 0, 0, 0);
-    sock_raw(SYS_close, fd, 0, 0, 0, 0, 0);
-    text[n > 0 ? n : 0] = '\0';
-    const char *end = strrchr(text, ')');
-    return end && (end[2] == 'Z' || end[2] == 'X');
+    for (uint32_t i = 1; i < sock_link_end(); i++) {
+        uint32_t in = atomic_load_explicit(&sock_link_at(i)->set, memory_order_relaxed);
+        if (in && gone[in / 64] & 1ull << (in % 64))
+            atomic_compare_exchange_strong(&sock_link_at(i)->set, &in, 0);
+    }
+    for (uint32_t i = 1; i < SOCK_SETS; i++)
+        if (gone[i / 64] & 1ull << (i % 64))
+            atomic_store(&family->set[i].used, false);
 }
 
-bool sock_link_alone(struct sock_link *link)
+void sock_set_free(uint32_t number)
 {
-    uint32_t own = sock_pid();
-    if (link->lost_count)
-        return false;
-    for (int i = 0; i < SOCK_HOLDERS; i++) {
-        uint32_t who = atomic_load(&link->holder[i]);
-        if (who == 0 || who == own)
-            continue;
-        if ((who & FORKING) || !sock_process_is_dead(who))
-            return false;
-        atomic_compare_exchange_strong(&link->holder[i], &who, 0);
-    }
-    return true;
+    uint64_t gone[SOCK_SETS / 64] = {0};
+    gone[number / 64] |= 1ull << (number % 64);
+    sets_free(gone);
 }
+
+/* It asks for each process; where all that there is is in use it would do so with every call. */
+void sock_family_sweep(void)
+{
+    static _Atomic uint64_t last;
+    uint64_t now = vbase_clock_ns(), before = atomic_load(&last);
+    if ((before && now - before < SWEEP_NS) || !atomic_compare_exchange_strong(&last, &before, now))
+        return;
+    for (uint32_t i = 1; i < sock_link_end(); i++) {
+        struct sock_link *link = sock_link_at(i);
+        if (atomic_load_explicit(&link->stage, memory_order_relaxed) != STAGE_FREE &&
+            sock_holders_sweep(&link->holders))
+            atomic_store_explicit(&link->stage, STAGE_FREE, memory_order_release);
+    }
+    uint64_t gone[SOCK_SETS / 64] = {0};
+    for (uint32_t i = 1; i < sock_sets_end(); i++)
+        if (sock_holders_sweep(&sock_set_at(i)->holders))
+            gone[i / 64] |= 1ull << (i % 64);
+    sets_free(gone);
+}
+
+static uint32_t set_find(void)
+{
+    for (uint32_t i = 1; i < SOCK_SETS; i++) {
+        bool used = false;
+        if (!atomic_compare_exchange_strong(&family->set[i].used, &used, true))
+            continue;
+        sock_holders_begin(&family->set[i].holders);
+        raise_to(&family->sets, i + 1);
+        return i;
+    }
+    return 0;
+}
+
+uint32_t sock_set_take(void)
+{
+    uint32_t number = set_find();
+    if (number)
+        return number;
+    sock_family_sweep();
+    return set_find();
+}
+
+bool sock_link_alone(struct sock_link *link) { return sock_holders_alone(&link->holders); }
 
 bool sock_link_alone_lately(struct sock_link *link)
 {
-    uint32_t own = sock_pid(), others = 0;
-    for (int i = 0; i < SOCK_HOLDERS; i++) {
-        uint32_t who = atomic_load_explicit(&link->holder[i], memory_order_relaxed);
-        others += who != 0 && who != own;
-    }
+    bool others = sock_holders_others(&link->holders);
     uint64_t now = others ? clock_ticks() : 0;
-    if (link->lost_count || (others && vbase_clock_ns_of_ticks(now - link->counted) < COUNT_NS))
+    if (atomic_load(&link->holders.uncounted) ||
+        (others && vbase_clock_ns_of_ticks(now - link->counted) < COUNT_NS))
         return false;
     link->counted = now;
     return !others || sock_link_alone(link);
 }
 
-void sock_link_unknown(struct sock_link *link) { link->lost_count = true; }
+void sock_link_unknown(struct sock_link *link) { atomic_store(&link->holders.uncounted, true); }
 
-uint32_t sock_family_fork(void)
+static uint64_t limit_read(int fd, int name)
 {
-    uint32_t high = sock_link_end();
-    uint32_t mark = FORKING | (uint32_t)sock_raw(SYS_gettid, 0, 0, 0, 0, 0, 0);
-    bool joined = false;
-    for (uint32_t i = 1; i < high; i++) {
-        if (!atomic_load(&sock_files[i].descriptors))
-            continue;
-        joined |= atomic_load(&family->link[i].stage) == STAGE_JOINED;
-        holder_add(&family->link[i], mark);
-    }
-    if (joined)
-        (void)sock_rest_open(); /* for a child that calls exec; without it that one may find bytes missing */
-    sock_places_wake(); /* what waits as the only holder is no longer that */
-    return mark;
+    struct timeval time = {0, 0};
+    socklen_t length = sizeof(time);
+    (void)sock_real.getsockopt(fd, SOL_SOCKET, name, &time, &length);
+    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_usec * 1000;
 }
 
-static void marks_replace(uint32_t mark, uint32_t by)
+void sock_link_settings(struct sock_link *link, int fd)
 {
-    uint32_t high = sock_link_end();
-    for (uint32_t i = 1; i < high; i++)
-        if (atomic_load(&family->link[i].stage) != STAGE_FREE)
-            holder_replace(&family->link[i], mark, by);
+    atomic_store(&link->nonblocking, sock_real.fcntl(fd, F_GETFL, 0) & O_NONBLOCK);
+    link->receive_limit = limit_read(fd, SO_RCVTIMEO);
+    link->send_limit = limit_read(fd, SO_SNDTIMEO);
 }
 
-void sock_family_failed(uint32_t mark) { marks_replace(mark, 0); }
-
-/* Calls that other threads of the parent had under way are not calls of the child, nor are its places. */
-void sock_family_child(uint32_t mark)
+bool sock_plain_begin(struct sock_link *link, bool out)
 {
-    uint32_t high = sock_link_end();
-    sock_own_pid = (uint32_t)getpid();
-    marks_replace(mark, sock_pid());
-    for (uint32_t i = 1; i < high; i++) {
-        atomic_store(&sock_files[i].users, atomic_load(&sock_files[i].descriptors));
-        sock_files[i].told_place = -1;
-    }
-    sock_board_child();
+    /* seq_cst: counts, then looks whether it may; sock_plain_forbid says that nobody may, then looks at the count */
+    atomic_fetch_add(out ? &link->sending : &link->receiving, 1);
+    if (!atomic_load(out ? &link->strict_out : &link->strict_in))
+        return true;
+    sock_plain_end(link, out);
+    return false;
+}
+
+void sock_plain_end(struct sock_link *link, bool out)
+{
+    atomic_fetch_sub(out ? &link->sending : &link->receiving, 1);
+}
+
+bool sock_plain_forbid(struct sock_link *link, bool out)
+{
+    atomic_store(out ? &link->strict_out : &link->strict_in, true);
+    if (atomic_load(out ? &link->sending : &link->receiving) == 0)
+        return true;
+    atomic_store(out ? &link->strict_out : &link->strict_in, false);
+    return false;
 }

@@ -1,21 +1,19 @@
 /* What a family of processes knows of a TCP connection: a family is a process and all that it forks, directly or not,
- * without exec. The memory is anonymous and shared; children inherit it. Nobody outside of the family can reach it.
+ * without exec. The memory is a memfd, shared; children inherit it. Nobody outside of the family can write there.
  *
- * Holders are the processes that have a descriptor of the connection. The kernel does not tell how many there are, so
- * they are counted here: fork adds one, closing the last descriptor takes one away, and a dead one is found by its
- * number. A connection may move to shared memory only while one process holds it: another one, forked before, would
+ * A connection may move to shared memory only while one process holds it (holder.h): another one, forked before, would
  * go on reading a socket on which nothing comes any more. */
 #ifndef SOCK_LINK_H
 #define SOCK_LINK_H
 
-#include "sock/table.h"
+#include "sock/find.h"
+#include "sock/holder.h"
 #include "sock/ring.h"
+#include "sock/table.h"
 #include "sock/tcp.h"
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/types.h>
-
-#define SOCK_HOLDERS 8
 
 enum sock_stage {
     STAGE_FREE,
@@ -39,11 +37,11 @@ enum sock_phase {
 
 struct sock_link {
     _Atomic uint32_t stage;
-    _Atomic uint32_t holder[SOCK_HOLDERS]; /* process numbers; with the top bit: a thread that is forking */
+    struct sock_holders holders;           /* free when nobody is left */
     /* from here on cleared when a link is opened */
     bool active;                           /* this side connected; else it accepted */
-    bool lost_count;                       /* more holders than places, or some that cannot be counted */
-    bool never;                            /* an option that shared memory cannot keep */
+    _Atomic bool never;                    /* it has or is what shared memory cannot keep */
+    bool special;                          /* it has an option of that kind, as what it accepts has */
     _Atomic bool nonblocking;
     _Atomic bool shut_in, shut_out;        /* by shutdown; shut_out also when the kernel will refuse what is sent */
     _Atomic bool many;                     /* in more than one epoll set */
@@ -55,12 +53,15 @@ struct sock_link {
     uint64_t receive_limit, send_limit;    /* SO_RCVTIMEO and SO_SNDTIMEO in ns, 0: none */
     _Atomic uint32_t reason;               /* enum sock_reason, until it is joined */
     _Atomic uint64_t rung;                 /* bells sent */
+    _Atomic bool bell_due;                 /* one could not be sent */
     struct sock_ends ends;                 /* once the other end is looked for */
 
     /* under `send` */
     pthread_mutex_t send ALIGNED(64);
     _Atomic uint32_t out_phase;
     struct ring_writer writer;
+    uint64_t asked_tail, asked; /* how far the reader was, and ticks, when it was last looked for; writes since then */
+    uint32_t unasked;
     int kept[SOCK_TCP_KEPT]; /* what the program has set, while the ring carries (tcp.h) */
 
     /* under `receive` */
@@ -75,7 +76,7 @@ struct sock_link {
     uint64_t empty_since;        /* ticks: the first of them */
     _Atomic uint32_t waited;     /* in our functions, fewer than so many empty reads ago */
     uint32_t waiting;  /* threads that wait for bytes */
-    int error;         /* that the kernel has told us, and tells once; the program has not heard it */
+    _Atomic int error; /* that the kernel has told us, and tells once; the program has not heard it */
     uint64_t counted;  /* ticks: when the holders were last counted */
 
     /* its place in an epoll set (epoll.h), changed under `receive` */
@@ -90,10 +91,11 @@ struct sock_link {
     int kernel_fd;
 } ALIGNED(64);
 
-
 /* An epoll set. A set that two processes wait in, or that is waited for as a member of another one, has no place. */
 struct sock_set {
-    _Atomic uint32_t descriptors; /* 0: free */
+    _Atomic bool used;
+    struct sock_holders holders;  /* free when nobody is left */
+    _Atomic uint32_t descriptors; /* of the owner */
     _Atomic bool tagged;          /* the kernel may report tags of ours: since a connection in it joined */
     _Atomic uint32_t owner;       /* the process that waits in it */
     _Atomic int place;            /* of the owner, -1: none yet */
@@ -121,6 +123,7 @@ struct sock_family {
     uint32_t after; /* calls before a connection is looked at */
     _Atomic uint32_t next; /* where the search for a free link begins */
     _Atomic uint32_t high; /* all links in use are below */
+    _Atomic uint32_t sets; /* and all sets */
     _Atomic uint32_t given_up_count;
     struct sock_given_up given_up[SOCK_GIVEN_UP];
     struct sock_link link[SOCK_FILES];
@@ -131,15 +134,23 @@ struct sock_family {
 
 void sock_link_given_up(const struct sock_ends *ends, enum sock_reason reason);
 
+bool sock_family_is_there(void);
+bool sock_family_make(void); /* false: no memory */
 struct sock_link *sock_link_at(uint32_t number);
 uint32_t sock_link_end(void); /* all numbers in use are below */
+uint32_t sock_link_hint(void); /* where the search for a free one begins */
 struct sock_set *sock_set_at(uint32_t number); /* 0 < number < SOCK_SETS */
+uint32_t sock_sets_end(void);
+/* The number of a new set, held by this process; 0: there is none. And nobody holds it any more. */
+uint32_t sock_set_take(void);
+void sock_set_free(uint32_t number);
 
-bool sock_family_make(void); /* if there is none: with the first socket or set. False: nothing is tracked */
-
-/* A connection or socket of this process, held; NULL: no room. */
-struct sock_file *sock_link_open(enum sock_stage stage, bool active);
+/* The link with this number, held by this process; NULL: it is in use. */
+struct sock_link *sock_link_take(uint32_t number, enum sock_stage stage, bool active);
 void sock_link_leave(struct sock_link *link); /* the last user in this process has gone */
+void sock_family_sweep(void); /* frees links and sets that only dead processes hold; it may have done so lately */
+/* Whether the program waits, and for how long, as its socket FD says. */
+void sock_link_settings(struct sock_link *link, int fd);
 
 /* The lock of a direction. A process that died with it is no obstacle: what it left is put in order. No signal
  * handler of the program runs while one is held. */
@@ -147,22 +158,15 @@ void sock_lock_make(pthread_mutex_t *lock); /* in memory that processes share */
 void sock_lock(pthread_mutex_t *lock);
 void sock_unlock(pthread_mutex_t *lock);
 
-static inline uint32_t sock_pid(void)
-{
-    extern uint32_t sock_own_pid; /* set at the start and by fork */
-    return sock_own_pid;
-}
-
-bool sock_process_is_dead(uint32_t pid);
 bool sock_link_alone(struct sock_link *link); /* this process is the only holder */
 /* The same for a caller that asks often: it may hear late that another holder has died. Under link->receive. */
 bool sock_link_alone_lately(struct sock_link *link);
 void sock_link_unknown(struct sock_link *link); /* somebody may hold it that nobody counts */
 
-/* Around a fork, for all connections of this process: before it, in the child, and in the parent where there is no
- * child. What comes from the first is an argument of the others. */
-uint32_t sock_family_fork(void);
-void sock_family_child(uint32_t mark);
-void sock_family_failed(uint32_t mark);
+/* Around a call of the program that goes to TCP, OUT or in. False: there may be none now, the stream is to be asked. */
+bool sock_plain_begin(struct sock_link *link, bool out);
+void sock_plain_end(struct sock_link *link, bool out);
+/* From now on there is none; false: one is under way. */
+bool sock_plain_forbid(struct sock_link *link, bool out);
 
 #endif

@@ -13,19 +13,19 @@
 #include "sock/meet.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "sock/epoll.h"
+#include "sock/direction.h"
 #include "sock/find.h"
-#include "sock/link.h"
 #include "sock/packet.h"
 #include "sock/place.h"
 #include "sock/policy.h"
 #include "sock/real.h"
+#include "sock/set.h"
 #include "sock/step.h"
 #include "sock/stream.h"
 #include "sock/tcp.h"
+#include "sock/wait.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/un.h>
@@ -40,6 +40,16 @@ enum step { STEP_FIRST, STEP_LISTEN, STEP_TAKE, STEP_CALL, STEP_ANSWER };
 
 static _Atomic uint32_t listeners;
 
+static void meeting_end(struct sock_file *file)
+{
+    if (file->step == STEP_LISTEN)
+        atomic_fetch_sub(&listeners, 1);
+    if (file->channel > 0)
+        sock_own_close(file->channel);
+    file->channel = 0;
+    file->step = STEP_FIRST;
+}
+
 /* The connection stays TCP for good, and costs nothing any more. Its descriptors are found by going through the
  * table. */
 static void give_up(struct sock_file *file, enum sock_reason reason)
@@ -49,10 +59,10 @@ static void give_up(struct sock_file *file, enum sock_reason reason)
 #include "sock/reason.def"
     };
     LOG_DEBUG("connection %u stays TCP: %s", (unsigned)(file - sock_files), text[reason]);
-    sock_meet_end(file);
+    meeting_end(file);
     sock_link_given_up(&file->link->ends, reason);
     for (int fd = 0; fd < sock_table_end(); fd++)
-        (void)sock_table_remove(fd, file);
+        (void)sock_file_remove(fd, file);
 }
 
 static void try_later(struct sock_file *file)
@@ -75,7 +85,8 @@ static socklen_t name_make(struct sockaddr_un *name, const struct sock_ends *end
 }
 
 /* The process at the other end of FD may be who the kernel named. SAME: it has our user, so it may write to our
- * board. */
+ * board. Root speaks for every user; one of another user speaks for its own sockets alone, and only to root, or where
+ * it was allowed. */
 static bool user_fits(int fd, const struct sock_owner *owner, bool *same)
 {
     struct ucred peer;
@@ -84,7 +95,8 @@ static bool user_fits(int fd, const struct sock_owner *owner, bool *same)
         return false;
     bool known = sock_policy_knows(peer.uid);
     *same = known && peer.uid == geteuid();
-    if (known && (*same || peer.uid == 0 || peer.uid == owner->user || sock_policy_user(peer.uid)))
+    bool allowed = peer.uid == owner->user && (geteuid() == 0 || sock_policy_user(peer.uid));
+    if (known && (*same || peer.uid == 0 || allowed))
         return true;
     LOG_WARN("user %u answers for a connection of user %u: it stays TCP", (unsigned)peer.uid, (unsigned)owner->user);
     return false;
@@ -115,27 +127,28 @@ static void board_take(struct sock_file *file, const struct sock_packet *packet,
     gifts[GIFT_EVENT] = -1;
 }
 
-static void join(struct sock_file *file, int fd)
+static void join(struct sock_file *file)
 {
     struct sock_link *link = file->link;
     uint32_t number = (uint32_t)(file - sock_files);
-    sock_tcp_settings(link, fd);
+    sock_link_settings(link, sock_fd(file));
     atomic_store(&file->mapping.words->bit[sock_out(file)], number);
     sock_lock(&link->receive);
     atomic_store(&link->stage, STAGE_JOINED); /* seq_cst: pairs with sock_plain_begin */
-    sock_stream_be_ready(file, fd);
+    sock_stream_be_ready(file);
     sock_unlock(&link->receive);
-    sock_set_joined(file);
     LOG_DEBUG("connection %u is joined", (unsigned)number);
+    if (!sock_set_joined(file) || atomic_load(&link->never)) /* said meanwhile */
+        (void)sock_stream_never(file);
 }
 
-static void first_step(struct sock_file *file, int fd)
+static void first_step(struct sock_file *file)
 {
     struct sock_link *link = file->link;
     struct sockaddr_un name;
     file->first_step = atomic_load(&link->calls);
     file->first_time = vbase_clock_ns();
-    bool ends = sock_ends_read(fd, link->active, &link->ends);
+    bool ends = sock_ends_read(sock_fd(file), link->active, &link->ends);
     if (!sock_policy.on) {
         give_up(file, REASON_SANDBOX);
         return;
@@ -144,7 +157,7 @@ static void first_step(struct sock_file *file, int fd)
         give_up(file, REASON_PORTS);
         return;
     }
-    if (!ends || link->never || sock_tcp_special(fd)) {
+    if (!ends || atomic_load(&link->never) || !sock_set_may_join(file) || sock_tcp_special(sock_fd(file))) {
         give_up(file, REASON_KIND);
         return;
     }
@@ -186,7 +199,7 @@ static void listen_step(struct sock_file *file)
     int call = sock_real.accept4(file->channel, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (call >= 0 && user_fits(call, &file->owner, &same)) {
         SOCK_STEP(called);
-        sock_meet_end(file);
+        meeting_end(file);
         file->channel = sock_own_keep(call);
         file->step = STEP_TAKE;
         return;
@@ -196,9 +209,9 @@ static void listen_step(struct sock_file *file)
     try_later(file);
 }
 
-static void take_step(struct sock_file *file, int fd)
+static void take_step(struct sock_file *file)
 {
-    uint64_t cookie[2] = {sock_tcp_cookie(fd), file->owner.cookie};
+    uint64_t cookie[2] = {sock_tcp_cookie(sock_fd(file)), file->owner.cookie};
     struct sock_packet packet, answer = {0};
     int gifts[GIFTS], own[GIFTS] = {-1, -1, -1};
     bool same = false, fits = file->channel >= 0 && user_fits(file->channel, &file->owner, &same);
@@ -220,8 +233,8 @@ static void take_step(struct sock_file *file, int fd)
         }
         (void)sock_packet_send(file->channel, &answer, own); /* what does not come is not known there */
         SOCK_STEP(answered);
-        sock_meet_end(file);
-        join(file, fd);
+        meeting_end(file);
+        join(file);
         SOCK_STEP(joined_first);
         atomic_store(&file->mapping.words->joined, 1);
         SOCK_STEP(joined_said);
@@ -232,11 +245,11 @@ static void take_step(struct sock_file *file, int fd)
 }
 
 /* The side that accepted: is the other one listening? */
-static void call_step(struct sock_file *file, int fd)
+static void call_step(struct sock_file *file)
 {
     struct sockaddr_un name;
     socklen_t length = name_make(&name, &file->link->ends);
-    uint64_t cookie[2] = {file->owner.cookie, sock_tcp_cookie(fd)};
+    uint64_t cookie[2] = {file->owner.cookie, sock_tcp_cookie(sock_fd(file))};
     struct sock_packet packet = {0};
     int gifts[GIFTS] = {-1, -1, -1};
     bool same = false;
@@ -266,7 +279,7 @@ static void call_step(struct sock_file *file, int fd)
     }
 }
 
-static void answer_step(struct sock_file *file, int fd)
+static void answer_step(struct sock_file *file)
 {
     struct sock_packet packet;
     int gifts[GIFTS];
@@ -284,22 +297,18 @@ static void answer_step(struct sock_file *file, int fd)
             board_take(file, &packet, gifts);
         sock_gifts_close(gifts);
     }
-    sock_meet_end(file);
-    join(file, fd);
+    meeting_end(file);
+    join(file);
     SOCK_STEP(joined_second);
 }
 
 void sock_meet_end(struct sock_file *file)
 {
-    if (file->step == STEP_LISTEN)
-        atomic_fetch_sub(&listeners, 1);
-    if (file->channel > 0)
-        sock_own_close(file->channel);
-    file->channel = 0;
-    file->step = STEP_FIRST;
+    if (!atomic_exchange(&file->meeting, true)) /* else the thread that is in it ends it */
+        meeting_end(file);
 }
 
-void sock_meet(struct sock_file *file, int fd)
+void sock_meet(struct sock_file *file)
 {
     struct sock_link *link = file->link;
     uint32_t calls = atomic_load_explicit(&link->calls, memory_order_relaxed);
@@ -309,21 +318,44 @@ void sock_meet(struct sock_file *file, int fd)
     if (likely(calls < next) || atomic_exchange(&file->meeting, true))
         return;
     int saved = errno;
+    sock_change_begin(); /* who holds it does not change between the last look and the join */
     if (atomic_load(&link->stage) == STAGE_PLAIN) {
         if (file->step != STEP_FIRST && file->step != STEP_ANSWER && calls - file->first_step > MOST_CALLS &&
             vbase_clock_ns() - file->first_time > MOST_NS)
             give_up(file, REASON_SILENT);
         else if (file->step == STEP_FIRST)
-            first_step(file, fd);
+            first_step(file);
         if (file->step == STEP_LISTEN)
             listen_step(file);
         if (file->step == STEP_TAKE)
-            take_step(file, fd);
+            take_step(file);
         else if (file->step == STEP_CALL)
-            call_step(file, fd);
+            call_step(file);
         else if (file->step == STEP_ANSWER)
-            answer_step(file, fd);
+            answer_step(file);
     }
     atomic_store(&file->meeting, false);
+    if (!atomic_load(&file->descriptors))
+        sock_meet_end(file);
+    sock_change_end();
     errno = saved;
+}
+
+bool sock_moving(struct sock_file *file, bool out)
+{
+    if (!sock_plain_begin(file->link, out))
+        return false;
+    sock_block_plain(file, out);
+    return true;
+}
+
+void sock_moved(struct sock_file *file, bool out, ssize_t result)
+{
+    sock_unblock(1);
+    sock_plain_end(file->link, out);
+    if (result <= 0 || sock_joined(file))
+        return;
+    atomic_fetch_add_explicit(&file->link->calls, 1, memory_order_relaxed); /* alone: nothing goes with them */
+    atomic_fetch_add_explicit(&file->link->bytes, (uint64_t)result, memory_order_relaxed);
+    sock_meet(file);
 }

@@ -1,11 +1,10 @@
 /* Options and ends of connections: shutdown, ioctl, getsockopt, setsockopt. The kernel's answer holds, but where the
  * bytes are in a ring. An option that shared memory cannot keep sends a joined connection back to TCP. */
 #include "sock/hooks.h"
-#include "sock/link.h"
+#include "sock/place.h"
 #include "sock/stream.h"
 #include "sock/tcp.h"
 
-#include <errno.h>
 #include <linux/sockios.h>
 #include <linux/tcp.h>
 #include <netinet/in.h>
@@ -25,19 +24,10 @@ static bool needs_tcp(int level, int name)
 {
     if (level == IPPROTO_TCP)
         return name == TCP_ULP || name == TCP_REPAIR || name == TCP_MD5SIG || name == TCP_MD5SIG_EXT ||
-               name == TCP_FASTOPEN_CONNECT || name == TCP_ZEROCOPY_RECEIVE;
+               name == TCP_FASTOPEN_CONNECT;
     return level == SOL_SOCKET && (name == SO_ZEROCOPY || name == SO_TIMESTAMP || name == SO_TIMESTAMPNS ||
                                    name == SO_TIMESTAMPING || name == SO_ATTACH_FILTER || name == SO_ATTACH_BPF ||
                                    name == SO_MAX_PACING_RATE || name == SO_TXTIME || name == SO_RCVLOWAT);
-}
-
-static void never(struct sock_file *file, int fd)
-{
-    file->link->never = true;
-    if (!sock_joined(file))
-        return;
-    sock_stream_back_out(file, fd);
-    (void)sock_stream_back_in(file, fd); /* where bytes lie in the ring the writer goes on to use it */
 }
 
 static uint64_t ns_of(const struct timeval *time)
@@ -77,8 +67,10 @@ int sock_setsockopt(int fd, int level, int name, const void *value, socklen_t le
     struct sock_file *file = result == 0 ? sock_hold(fd) : NULL;
     if (!file)
         return result;
-    if (needs_tcp(level, name))
-        never(file, fd);
+    if (needs_tcp(level, name)) {
+        file->link->special = true;
+        (void)sock_stream_never(file); /* where bytes lie in the ring the writer goes on to use it */
+    }
     if (level == SOL_SOCKET && (name == SO_RCVTIMEO || name == SO_RCVTIMEO_NEW) && length >= sizeof(struct timeval))
         file->link->receive_limit = ns_of(value);
     if (level == SOL_SOCKET && (name == SO_SNDTIMEO || name == SO_SNDTIMEO_NEW) && length >= sizeof(struct timeval))
@@ -114,6 +106,11 @@ static bool error_kept(int fd, int level, int name, int *value)
 int sock_getsockopt(int fd, int level, int name, void *value, socklen_t *length)
 {
     int ours;
+    struct sock_file *file = level == IPPROTO_TCP && name == TCP_ZEROCOPY_RECEIVE ? sock_hold(fd) : NULL;
+    if (file) {
+        (void)sock_stream_never(file);
+        sock_drop(file);
+    }
     if (!value || !length || *length < sizeof(ours) ||
         !(option_kept(fd, level, name, false, &ours) || error_kept(fd, level, name, &ours)))
         return sock_real.getsockopt(fd, level, name, value, length);
@@ -131,6 +128,7 @@ int sock_shutdown(int fd, int how)
             atomic_store(&file->link->shut_out, true);
             atomic_store(&file->mapping.words->direction[sock_out(file)].ended, 1);
             sock_unlock(&file->link->send);
+            sock_places_wake(); /* a thread that waits for room hears of it */
         }
         if (how != SHUT_WR)
             atomic_store(&file->link->shut_in, true);
@@ -141,10 +139,10 @@ int sock_shutdown(int fd, int how)
     return result;
 }
 
-static int readable(struct sock_file *file, int fd)
+static int readable(struct sock_file *file)
 {
     sock_lock(&file->link->receive);
-    uint64_t bytes = sock_stream_readable(file, fd);
+    uint64_t bytes = sock_stream_readable(file);
     sock_unlock(&file->link->receive);
     return bytes > 0x7fffffff ? 0x7fffffff : (int)bytes;
 }
@@ -154,7 +152,7 @@ int sock_ioctl(int fd, unsigned long what, long value)
     struct sock_file *file = sock_hold(fd);
     bool ours = file && sock_joined(file);
     if (ours && what == FIONREAD) {
-        *(int *)value = readable(file, fd);
+        *(int *)value = readable(file);
         sock_drop(file);
         return 0;
     }
@@ -167,7 +165,7 @@ int sock_ioctl(int fd, unsigned long what, long value)
     if (file && result == 0 && what == FIONBIO)
         atomic_store(&file->link->nonblocking, *(int *)value != 0);
     if (file && result == 0 && what == FIOASYNC && *(int *)value)
-        never(file, fd);
+        (void)sock_stream_never(file);
     if (file)
         sock_drop(file);
     return result;

@@ -6,16 +6,16 @@
 #include "sock/place.h"
 #include "base/atomic.h"
 #include "sock/real.h"
+#include "sock/segment.h"
 #include "sock/table.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/random.h>
-#include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #ifndef MADV_POPULATE_WRITE
@@ -23,8 +23,6 @@
 #endif
 #define WORDS (SOCK_FILES / 64)
 #define PEERS 1024
-#define OWN_LOW  16384 /* the kernel has a table up to the highest number, and copies it in fork */
-#define OWN_MOST 4096
 
 struct sock_board {
     struct {
@@ -42,6 +40,7 @@ struct sock_peer {
 };
 
 static struct base_lock lock;
+
 static struct {
     struct sock_board *board;
     uint64_t id;
@@ -49,41 +48,8 @@ static struct {
     uint64_t taken; /* places */
     int event[SOCK_PLACES];
 } own = {.fd = -1};
+
 static struct sock_peer peers[PEERS];
-
-/* Behind the numbers that the program may use, so that none of those is taken away; where the hard limit forbids that,
- * or they are very many, high among them. The limit holds for new numbers alone. */
-static int number_high(int fd)
-{
-    struct rlimit limit, wide;
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
-        return sock_real.fcntl(fd, F_DUPFD_CLOEXEC, 0);
-    if (limit.rlim_cur > OWN_LOW || limit.rlim_max < limit.rlim_cur + OWN_MOST)
-        return sock_real.fcntl(fd, F_DUPFD_CLOEXEC, limit.rlim_cur > 2 * OWN_LOW ? OWN_LOW : (long)limit.rlim_cur / 2);
-    wide = (struct rlimit){limit.rlim_cur + OWN_MOST, limit.rlim_max};
-    if (setrlimit(RLIMIT_NOFILE, &wide) != 0)
-        return -1;
-    int high = sock_real.fcntl(fd, F_DUPFD_CLOEXEC, (long)limit.rlim_cur);
-    (void)setrlimit(RLIMIT_NOFILE, &limit);
-    return high;
-}
-
-int sock_own_keep(int fd)
-{
-    if (fd < 0)
-        return -1;
-    int high = number_high(fd);
-    sock_real.close(fd);
-    if (high >= 0 && (uint32_t)high < SOCK_DESCRIPTORS)
-        sock_table_own(high);
-    return high;
-}
-
-void sock_own_close(int fd)
-{
-    sock_table_disown(fd);
-    sock_real.close(fd);
-}
 
 static bool board_make(void)
 {
@@ -160,7 +126,9 @@ int sock_place_event(int place) { return own.event[place]; }
 
 static pthread_key_t thread_key;
 static pthread_once_t thread_once = PTHREAD_ONCE_INIT;
+
 static _Thread_local struct sock_board *thread_board TLS_QUICK; /* the place is on this one */
+
 static _Thread_local int thread_place TLS_QUICK;
 
 static void thread_ended(void *place)
@@ -199,6 +167,7 @@ static void board_set(struct sock_board *board, int place, uint32_t bit)
 }
 
 bool sock_place_bit(int place, uint32_t bit) { return board_bit(own.board, place, bit); }
+
 void sock_place_set(int place, uint32_t bit) { board_set(own.board, place, bit); }
 
 bool sock_place_clear(int place, uint32_t bit)
@@ -240,7 +209,7 @@ void sock_place_wake(int place)
 {
     const uint64_t one = 1;
     if (own.board && place < SOCK_PLACES && own.event[place] > 0 && atomic_exchange(&own.board->place[place].asleep, 0))
-        (void)!sock_real.write(own.event[place], &one, sizeof(one));
+        (void)sock_real.syscall(SYS_write, own.event[place], (long)&one, sizeof(one), 0, 0, 0);
 }
 
 void sock_places_wake(void)
@@ -250,12 +219,13 @@ void sock_places_wake(void)
 }
 
 void sock_place_sleep(int place) { atomic_store(&own.board->place[place].asleep, 1); }
+
 void sock_place_awake(int place) { atomic_store(&own.board->place[place].asleep, 0); }
 
 void sock_place_drain(int place)
 {
     uint64_t count;
-    (void)!sock_real.read(own.event[place], &count, sizeof(count));
+    (void)sock_real.syscall(SYS_read, own.event[place], (long)&count, sizeof(count), 0, 0, 0);
 }
 
 struct sock_peer *sock_peer_take(uint64_t id, int fd)
@@ -319,5 +289,6 @@ bool sock_peer_wake(struct sock_peer *peer, uint32_t place, uint32_t bit)
         !atomic_compare_exchange_strong(&board->place[place].asleep, &asleep, 0))
         return false;
     int event = atomic_load_explicit(&peer->event[place], memory_order_acquire);
-    return event <= 0 || sock_real.write(event, &one, sizeof(one)) != sizeof(one);
+    /* no cancellation point: the thread has the lock of a direction */
+    return event <= 0 || sock_real.syscall(SYS_write, event, (long)&one, sizeof(one), 0, 0, 0) != sizeof(one);
 }

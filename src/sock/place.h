@@ -51,8 +51,4 @@ bool sock_peer_event(struct sock_peer *peer, int place, int fd);
 /* After something was published for the connection with this bit at that place; true: the caller wakes it by TCP. */
 bool sock_peer_wake(struct sock_peer *peer, uint32_t place, uint32_t bit);
 
-/* A descriptor of ours: high, close-on-exec, and not closed by the program. -1: none is left. */
-int sock_own_keep(int fd);
-void sock_own_close(int fd);
-
 #endif

@@ -8,11 +8,8 @@
 #include "sock/wait.h"
 
 #include <errno.h>
-#include <limits.h>
-#include <stdlib.h>
-#include <string.h>
 
-#define FEW 64 /* descriptors that need no memory from the allocator */
+#define FEW 256 /* descriptors that need no memory but the stack */
 
 struct call { /* of poll */
     struct pollfd *fds;
@@ -71,6 +68,7 @@ static int look(struct call *call)
         fd->revents = 0;
         if (!call->files[i])
             continue;
+        call->asked[i].fd = sock_fd(call->files[i]);
         fd->revents = sock_stream_events(call->files[i], fd->events, &call->asked[i].events);
         if (fd->events & (POLLIN | POLLRDNORM))
             sock_stream_waits(call->files[i]);
@@ -87,7 +85,7 @@ static int kernel_answers(struct call *call)
         struct pollfd *fd = &call->fds[i];
         short told = call->asked[i].revents;
         if (call->files[i] && told)
-            told = sock_stream_from_kernel(call->files[i], fd->fd, fd->events, told);
+            told = sock_stream_from_kernel(call->files[i], fd->events, told);
         fd->revents |= told & (fd->events | POLLERR | POLLHUP | POLLNVAL);
         ready += fd->revents != 0;
     }
@@ -108,7 +106,7 @@ static uint64_t watch(struct call *call, bool begin)
                 sock_unwatch(call->files[i], kinds[k][1], call->place);
                 continue;
             }
-            struct sock_watch watch = sock_watch(call->files[i], call->fds[i].fd, kinds[k][1], call->place);
+            struct sock_watch watch = sock_watch(call->files[i], kinds[k][1], call->place);
             if (k == 0 && !watch.events)
                 call->asked[i].events &= (short)~kinds[0][0];
             call->asked[i].events |= watch.events;
@@ -140,6 +138,19 @@ static bool spin(struct call *call)
     return found;
 }
 
+static unsigned blocks_add(struct call *call)
+{
+    unsigned held = 0;
+    sock_blocks_left();
+    for (nfds_t i = 0; i < call->count; i++)
+        if (call->files[i]) {
+            short in = call->fds[i].events & (POLLIN | POLLRDNORM), out = call->fds[i].events & (POLLOUT | POLLWRNORM);
+            sock_block(call->files[i], (in ? POLLIN : 0) | (out ? POLLOUT : 0), call->place);
+            held++;
+        }
+    return held;
+}
+
 static int sleep_in_kernel(struct call *call, const sigset_t *mask)
 {
     call->asked[call->count] =
@@ -152,8 +163,10 @@ static int sleep_in_kernel(struct call *call, const sigset_t *mask)
         ns = again;
     const struct timespec left = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
     const struct timespec *limit = call->deadline || again ? &left : NULL;
+    unsigned held = blocks_add(call);
     int n = rings_ready(call) ? 0 : sock_real.ppoll(call->asked, call->count + (call->place >= 0), limit, mask);
     int why = errno;
+    sock_unblock(held);
     if (call->place >= 0) {
         sock_place_awake(call->place);
         if (n > 0 && call->asked[call->count].revents)
@@ -197,7 +210,7 @@ static int poll_all(struct pollfd *fds, nfds_t count, uint64_t limit, const sigs
     struct call call = {.fds = fds, .count = count, .files = few_files, .asked = few_asked, .at_once = limit == 0};
     void *memory = NULL;
     if (count > FEW) {
-        memory = malloc(count * sizeof(call.files[0]) + (count + 1) * sizeof(call.asked[0]));
+        memory = sock_pages_take(count * sizeof(call.files[0]) + (count + 1) * sizeof(call.asked[0]));
         if (!memory) {
             errno = ENOMEM;
             return -1;
@@ -211,7 +224,7 @@ static int poll_all(struct pollfd *fds, nfds_t count, uint64_t limit, const sigs
     for (nfds_t i = 0; i < count; i++)
         if (call.files[i])
             sock_drop(call.files[i]);
-    free(memory);
+    sock_pages_leave(memory);
     errno = why;
     return n;
 }
@@ -277,10 +290,11 @@ static bool select_has_joined(int count, const fd_set *in, const fd_set *out, co
 static int select_joined(int count, fd_set *in, fd_set *out, fd_set *error, uint64_t limit, const sigset_t *mask)
 {
     const short readable = POLLIN | POLLRDNORM | POLLHUP | POLLERR, writable = POLLOUT | POLLWRNORM | POLLERR;
-    struct pollfd *fds = malloc((size_t)count * sizeof(*fds));
+    struct pollfd few[FEW], *more = count > FEW ? sock_pages_take((size_t)count * sizeof(*more)) : NULL;
+    struct pollfd *fds = more ? more : few;
     nfds_t n = 0;
     int total = 0;
-    if (!fds) {
+    if (count > FEW && !more) {
         errno = ENOMEM;
         return -1;
     }
@@ -310,7 +324,7 @@ static int select_joined(int count, fd_set *in, fd_set *out, fd_set *error, uint
                 total += each[k].is;
             }
     }
-    free(fds);
+    sock_pages_leave(more);
     errno = why;
     return ready < 0 ? -1 : total;
 }

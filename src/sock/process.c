@@ -1,84 +1,179 @@
 /* Processes that this one makes: its connections get one more holder, or one that nobody can count. */
+#include "sock/process.h"
+#include "sock/file.h"
 #include "sock/hooks.h"
 #include "sock/inherit.h"
-#include "sock/link.h"
+#include "sock/policy.h"
 #include "sock/sandbox.h"
-#include "sock/table.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #ifndef SYS_io_uring_setup
 #define SYS_io_uring_setup 425
 #endif
+#ifndef SYS_clone3
+#define SYS_clone3 435
+#endif
 
-static pid_t forked(pid_t (*how)(void))
+/* A child is about to be made, from its first moment on it holds what this process holds. That is counted behind the
+ * handlers of the program (pthread_atfork): they may take locks under which another thread opens or closes. */
+struct making {
+    bool counted;
+    bool waits; /* until the child has called exec or ended: then the pipe that it holds is closed */
+    uint32_t mark;
+    int ends[2];
+    sigset_t mask;
+};
+static _Thread_local struct making of_thread TLS_QUICK;
+
+static void making_begin(struct making *making)
 {
-    uint32_t mark = sock_family_fork();
-    pid_t pid = how();
-    if (pid == 0)
-        sock_family_child(mark);
-    else if (pid < 0)
-        sock_family_failed(mark);
-    return pid;
+    sigset_t all;
+    making->counted = sock_policy.on || sock_family_is_there();
+    if (making->counted) {
+        sigfillset(&all);
+        (void)pthread_sigmask(SIG_BLOCK, &all, &making->mask);
+        sock_freeze();
+        making->mark = sock_family_fork();
+    }
+    if (making->waits && pipe2(making->ends, O_CLOEXEC) != 0)
+        making->waits = false;
 }
 
-pid_t sock_fork(void) { return forked(sock_real.fork); }
-pid_t sock__Fork(void) { return forked(sock_real._Fork); }
+static void making_thaw(struct making *making)
+{
+    if (making->counted) {
+        sock_thaw();
+        (void)pthread_sigmask(SIG_SETMASK, &making->mask, NULL);
+    }
+}
+
+static void making_in_parent(struct making *making)
+{
+    if (making->waits)
+        sock_real.close(making->ends[1]);
+    making_thaw(making);
+}
+
+static void making_in_child(struct making *making)
+{
+    if (making->counted)
+        sock_family_child(making->mark);
+    if (making->waits)
+        sock_real.close(making->ends[0]); /* the other end closes by itself */
+    making_thaw(making);
+    making->counted = making->waits = false;
+}
+
+/* The parent's end of it: CHILD is negative where there is none. */
+static pid_t making_end(struct making *making, pid_t child)
+{
+    int saved = errno;
+    char byte;
+    if (child == 0)
+        return 0;
+    if (making->counted)
+        sock_family_made(making->mark, child < 0 ? 0 : (uint32_t)child);
+    while (making->waits && sock_real.read(making->ends[0], &byte, 1) < 0 && errno == EINTR)
+        ;
+    if (making->waits)
+        sock_real.close(making->ends[0]);
+    making->counted = making->waits = false;
+    errno = saved;
+    return child;
+}
+
+static void thread_begins(void) { making_begin(&of_thread); }
+static void thread_parent(void) { making_in_parent(&of_thread); }
+static void thread_child(void) { making_in_child(&of_thread); }
+
+void sock_process_start(void) { (void)pthread_atfork(thread_begins, thread_parent, thread_child); }
+
+pid_t sock_fork(void) { return making_end(&of_thread, sock_real.fork()); }
 
 pid_t sock_forkpty(int *master, char *name, const void *terminal, const void *size)
 {
-    uint32_t mark = sock_family_fork();
-    pid_t pid = sock_real.forkpty(master, name, terminal, size);
-    if (pid == 0)
-        sock_family_child(mark);
-    else if (pid < 0)
-        sock_family_failed(mark);
-    return pid;
+    return making_end(&of_thread, sock_real.forkpty(master, name, terminal, size));
 }
 
 /* The parent ends inside of libc; what comes back is the child. */
 int sock_daemon(int nochdir, int noclose)
 {
-    uint32_t mark = sock_family_fork(), before = sock_pid();
     int result = sock_real.daemon(nochdir, noclose);
-    if ((uint32_t)getpid() != before)
-        sock_family_child(mark);
-    else
-        sock_family_failed(mark);
+    if (of_thread.counted)
+        (void)making_end(&of_thread, -1);
     return result;
 }
 
 /* A child of vfork runs in our memory, where its closing of descriptors would be ours. So it gets memory of its own,
- * and we wait, as vfork does, until it has called exec or ended: then the pipe that it holds is closed. */
+ * and we wait, as vfork does. */
 pid_t sock_vfork(void)
 {
-    int ends[2];
-    char byte;
-    if (pipe2(ends, O_CLOEXEC) != 0)
-        return forked(sock_real.fork);
-    pid_t pid = forked(sock_real.fork);
-    if (pid == 0) {
-        sock_real.close(ends[0]);
-        return 0; /* the other end closes by itself */
-    }
-    int saved = errno;
-    sock_real.close(ends[1]);
-    while (pid > 0 && sock_real.read(ends[0], &byte, 1) < 0 && errno == EINTR)
-        ;
-    sock_real.close(ends[0]);
-    errno = saved;
-    return pid;
+    of_thread.waits = true;
+    return sock_fork();
 }
 
-/* libc makes these children past our hooks. What is not close-on-exec they hold for as long as they live. */
+/* Past the handlers of the program. */
+static pid_t made(struct making *making, pid_t child)
+{
+    if (child == 0)
+        making_in_child(making);
+    else
+        making_in_parent(making);
+    return making_end(making, child);
+}
+
+pid_t sock__Fork(void)
+{
+    struct making making = {0};
+    making_begin(&making);
+    return made(&making, sock_real._Fork());
+}
+
+struct run {
+    int (*run)(void *);
+    void *argument;
+    struct making making;
+};
+
+static int run_child(void *given)
+{
+    struct run *run = given;
+    making_in_child(&run->making);
+    return run->run(run->argument);
+}
+
+/* One that shares memory is a thread, or a vfork. */
+int sock_clone(int (*run)(void *), void *stack, int flags, void *argument, void *parent, void *thread, void *child)
+{
+    bool waits = (flags & CLONE_VFORK) && !(flags & CLONE_FILES);
+    struct run ours = {run, argument, {.waits = waits}};
+    if (waits)
+        flags &= ~(CLONE_VM | CLONE_VFORK);
+    if (!run || flags & (CLONE_VM | CLONE_FILES))
+        return sock_real.clone(run, stack, flags, argument, parent, thread, child);
+    making_begin(&ours.making);
+    return made(&ours.making, sock_real.clone(run_child, stack, flags, &ours, parent, thread, child));
+}
+
+/* libc makes these children past our hooks. What is not close-on-exec they hold for as long as they live, and what libc
+ * copies for them. */
+int sock_posix_spawn_file_actions_adddup2(void *actions, int fd, int to)
+{
+    sock_inherit_copied(fd);
+    return sock_real.posix_spawn_file_actions_adddup2(actions, fd, to);
+}
+
 int sock_posix_spawn(pid_t *pid, const char *path, const void *actions, const void *attributes, char *const argv[],
                      char *const envp[])
 {
-    char *const *given = sock_inherit_begin(path, envp, false);
+    char *const *given = sock_inherit_begin(path, envp, actions ? SOCK_CHILD_COPIES : SOCK_CHILD);
     int result = sock_real.posix_spawn(pid, path, actions, attributes, argv, given);
     sock_inherit_end(given, envp);
     return result;
@@ -87,35 +182,52 @@ int sock_posix_spawn(pid_t *pid, const char *path, const void *actions, const vo
 int sock_posix_spawnp(pid_t *pid, const char *path, const void *actions, const void *attributes, char *const argv[],
                       char *const envp[])
 {
-    char *const *given = sock_inherit_begin(path, envp, false);
+    char *const *given = sock_inherit_begin(path, envp, actions ? SOCK_CHILD_COPIES : SOCK_CHILD);
     int result = sock_real.posix_spawnp(pid, path, actions, attributes, argv, given);
     sock_inherit_end(given, envp);
     return result;
 }
 
-/* Their children get the environment of this process as it is: nothing can be left to them. */
+/* Their children get the environment of this process: what tells them what is left to them stands there meanwhile. If
+ * another thread has changed it by then, it stays. */
+static char **shell_begin(void)
+{
+    char **own = environ;
+    environ = (char **)(uintptr_t)sock_inherit_begin("/bin/sh", own, SOCK_CHILD);
+    return own;
+}
+
+static void shell_end(char **own, char *const given[])
+{
+    if (environ != given)
+        return;
+    environ = own;
+    sock_inherit_end(given, own);
+}
+
 int sock_system(const char *command)
 {
-    (void)sock_inherit_begin(NULL, environ, false);
-    return sock_real.system(command);
+    if (!command)
+        return sock_real.system(command);
+    char **own = shell_begin(), **given = environ;
+    int result = sock_real.system(command);
+    shell_end(own, given);
+    return result;
 }
 
 FILE *sock_popen(const char *command, const char *mode)
 {
-    (void)sock_inherit_begin(NULL, environ, false);
-    return sock_real.popen(command, mode);
+    char **own = shell_begin(), **given = environ;
+    FILE *pipe = sock_real.popen(command, mode);
+    shell_end(own, given);
+    return pipe;
 }
 
-/* A clone that shares memory is a thread, or a vfork in disguise: libc's own are not seen here, either. */
 static long cloned(long number, long a, long b, long c, long d, long e, long f)
 {
-    uint32_t mark = sock_family_fork();
-    long pid = sock_real.syscall(number, a, b, c, d, e, f);
-    if (pid == 0)
-        sock_family_child(mark);
-    else if (pid < 0)
-        sock_family_failed(mark);
-    return pid;
+    struct making making = {0};
+    making_begin(&making);
+    return made(&making, (pid_t)sock_real.syscall(number, a, b, c, d, e, f));
 }
 
 long sock_syscall(long number, long a, long b, long c, long d, long e, long f)
@@ -127,6 +239,10 @@ long sock_syscall(long number, long a, long b, long c, long d, long e, long f)
 #endif
     case SYS_clone:
         if (!((unsigned long)a & (CLONE_VM | CLONE_FILES)))
+            return cloned(number, a, b, c, d, e, f);
+        break;
+    case SYS_clone3: /* the flags are its first word */
+        if (a && !(*(const uint64_t *)a & (CLONE_VM | CLONE_FILES))) /* NOLINT: an address */
             return cloned(number, a, b, c, d, e, f);
         break;
     case SYS_seccomp:

@@ -1,11 +1,9 @@
 /* Where the real functions are found; see real.h. A function that is more than a system call is looked up at its
  * first call if that comes before the constructor. */
 #include "sock/real.h"
-#include "sock/place.h"
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <sys/syscall.h>
 
 #ifndef SYS_close_range
@@ -66,8 +64,7 @@ static long call_early(long number, long a, long b, long c, long d, long e, long
 #include "sock/hooks.def"
 
 struct sock_real sock_real = {
-#define HOOK(type, name, parameters, arguments)         .name = early_##name,
-#define CALL(type, name, parameters, arguments, number) .name = early_##name,
+#define HOOK(type, name, parameters, arguments) .name = early_##name,
 #include "sock/hooks.def"
 };
 
@@ -78,26 +75,5 @@ void sock_real_find(void)
 #define HOOK(type, name, parameters, arguments)                                                                        \
     if ((found = dlsym(RTLD_NEXT, #name)))                                                                             \
         sock_real.name = (type(*) parameters)found;
-#define CALL(type, name, parameters, arguments, number) HOOK(type, name, parameters, arguments)
 #include "sock/hooks.def"
-}
-
-/* What base calls instead of our hooks: see plain.h. */
-#define PLAIN(type, name, parameters, arguments)                                                                       \
-    type sock_plain_##name parameters;                                                                                 \
-    type sock_plain_##name parameters { return sock_real.name arguments; }
-PLAIN(ssize_t, read, (int fd, void *data, size_t size), (fd, data, size))
-PLAIN(ssize_t, write, (int fd, const void *data, size_t size), (fd, data, size))
-PLAIN(ssize_t, sendmsg, (int fd, const struct msghdr *message, int flags), (fd, message, flags))
-PLAIN(ssize_t, recvmsg, (int fd, struct msghdr *message, int flags), (fd, message, flags))
-PLAIN(long, syscall, (long number, long a, long b, long c, long d, long e, long f), (number, a, b, c, d, e, f))
-
-int sock_plain_open(const char *path, int flags, int mode);
-int sock_plain_open(const char *path, int flags, int mode) { return sock_own_keep(open(path, flags, mode)); }
-
-int sock_plain_close(int fd);
-int sock_plain_close(int fd)
-{
-    sock_own_close(fd);
-    return 0;
 }

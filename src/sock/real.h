@@ -18,8 +18,7 @@
 #include <time.h>
 
 struct sock_real {
-#define HOOK(type, name, parameters, arguments)         type(*name) parameters;
-#define CALL(type, name, parameters, arguments, number) type(*name) parameters;
+#define HOOK(type, name, parameters, arguments) type(*name) parameters;
 #include "sock/hooks.def"
 };
 extern struct sock_real sock_real;

@@ -1,32 +1,32 @@
-/* The memory of unread bytes; see rest.h. The first pages are mapped: a lock, and for each entry how far it is filled
- * and read. The bytes are moved by system calls, so that a lack of memory is an error. */
+/* The memory of unread bytes; see rest.h. The first pages are mapped: for each entry how far it is filled and read.
+ * There is no lock, since a program that inherited the memory could leave it locked: who reads copies bytes, then takes
+ * them by one compare-and-swap. The bytes are moved by system calls, so that a lack of memory is an error. */
 #include "sock/rest.h"
-#include "sock/link.h"
-#include "sock/place.h"
 #include "sock/real.h"
 #include "sock/segment.h"
+#include "sock/table.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #define ENTRIES    64u
-#define ENTRY_SIZE (64ull << 20) /* more than a ring and a socket's buffer hold; most of it is never used */
+#define ENTRY_SIZE (64u << 20) /* more than a ring and a socket's buffer hold; most of it is never used */
 #define HEAD_SIZE  65536u
 #define PIECE      16384u
-#define FILE_SIZE  (HEAD_SIZE + ENTRIES * ENTRY_SIZE)
-#define MAGIC      0x3174736572637376ull /* "vscrest1" */
+#define TRIES      1000 /* that others spoil: somebody does so who is not to */
+#define FILE_SIZE  (HEAD_SIZE + (uint64_t)ENTRIES * ENTRY_SIZE)
+#define MAGIC      0x3274736572637376ull /* "vscrest2" */
 
 struct entry {
-    uint64_t name; /* number of the entry, and how often it was used, times ENTRIES */
-    uint64_t size, filled, read;
+    _Atomic uint32_t size;   /* 0: free */
+    _Atomic uint32_t filled; /* by the one process that has begun it */
+    _Atomic uint64_t state;  /* how often it was used, in the upper half; bytes read */
 };
 
 struct head {
     uint64_t magic;
-    pthread_mutex_t lock;
     struct entry entry[ENTRIES];
 };
 _Static_assert(sizeof(struct head) <= HEAD_SIZE, "the entries outgrew their pages");
@@ -50,7 +50,6 @@ bool sock_rest_open(void)
     if (fd < 0)
         return head;
     if (fallocate(fd, 0, 0, HEAD_SIZE) == 0 && (made = head_map(fd))) {
-        sock_lock_make(&made->lock);
         made->magic = MAGIC;
         if ((memory = sock_own_keep(fd)) >= 0)
             head = made;
@@ -75,98 +74,111 @@ bool sock_rest_adopt(int fd)
     return true;
 }
 
-static off_t entry_offset(const struct entry *entry) { return HEAD_SIZE + (off_t)((entry - head->entry) * ENTRY_SIZE); }
-
-static void entry_free(struct entry *entry)
+static off_t entry_offset(const struct entry *entry)
 {
-    *entry = (struct entry){.name = entry->name};
-    (void)fallocate(memory, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, entry_offset(entry), ENTRY_SIZE);
+    return HEAD_SIZE + (off_t)(entry - head->entry) * ENTRY_SIZE;
+}
+
+/* An entry, and what is known of it at one moment. Its name is the number of its uses times ENTRIES, and its own. */
+struct view {
+    struct entry *entry;
+    uint64_t state;
+    uint32_t read, filled, size;
+};
+
+/* False: the bytes with this name have been read, or nothing there makes sense. */
+static bool view_of(uint64_t name, struct view *view)
+{
+    if (!head || !name)
+        return false;
+    view->entry = &head->entry[name % ENTRIES];
+    view->state = atomic_load(&view->entry->state);
+    view->read = (uint32_t)view->state;
+    view->filled = atomic_load(&view->entry->filled);
+    view->size = atomic_load(&view->entry->size);
+    return view->state >> 32 == name / ENTRIES && view->read <= view->filled && view->filled <= view->size &&
+           view->size <= ENTRY_SIZE;
+}
+
+/* The bytes up to READ have been taken; false: another process was faster. */
+static bool view_take(struct view *view, uint32_t read)
+{
+    struct entry *entry = view->entry;
+    if (!atomic_compare_exchange_strong(&entry->state, &view->state, (view->state >> 32 << 32) | read))
+        return false;
+    if (read == view->size) {
+        (void)fallocate(memory, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, entry_offset(entry), ENTRY_SIZE);
+        atomic_store(&entry->filled, 0);
+        atomic_store(&entry->size, 0);
+    }
+    return true;
 }
 
 uint64_t sock_rest_begin(uint64_t size)
 {
-    uint64_t name = 0;
-    if (!head || size == 0 || size > ENTRY_SIZE)
-        return 0;
-    sock_lock(&head->lock);
-    for (unsigned i = 0; i < ENTRIES && !name; i++) {
+    for (unsigned i = 0; head && size && size <= ENTRY_SIZE && i < ENTRIES; i++) {
         struct entry *entry = &head->entry[i];
-        if (entry->size || fallocate(memory, 0, entry_offset(entry), (off_t)size) != 0)
+        uint32_t free = 0;
+        if (!atomic_compare_exchange_strong(&entry->size, &free, (uint32_t)size))
             continue;
-        name = (entry->name / ENTRIES + 1) * ENTRIES + i;
-        *entry = (struct entry){.name = name, .size = size};
+        if (fallocate(memory, 0, entry_offset(entry), (off_t)size) == 0) {
+            uint64_t uses = (uint32_t)((atomic_load(&entry->state) >> 32) + 1);
+            atomic_store(&entry->state, uses << 32);
+            return uses * ENTRIES + i;
+        }
+        atomic_store(&entry->size, 0);
     }
-    sock_unlock(&head->lock);
-    return name;
-}
-
-/* Locked; NULL: the bytes with this name have been read. */
-static struct entry *entry_of(uint64_t name)
-{
-    if (!head || !name)
-        return NULL;
-    struct entry *entry = &head->entry[name % ENTRIES];
-    sock_lock(&head->lock);
-    bool sound = entry->read <= entry->filled && entry->filled <= entry->size && entry->size <= ENTRY_SIZE;
-    if (entry->name == name && sound)
-        return entry;
-    sock_unlock(&head->lock);
-    return NULL;
+    return 0;
 }
 
 bool sock_rest_add(uint64_t name, const void *data, size_t size)
 {
-    struct entry *entry = entry_of(name);
-    if (!entry)
+    struct view view;
+    if (!view_of(name, &view) || size > view.size - view.filled ||
+        pwrite(memory, data, size, entry_offset(view.entry) + (off_t)view.filled) != (ssize_t)size)
         return false;
-    bool fits = size <= entry->size - entry->filled &&
-                pwrite(memory, data, size, entry_offset(entry) + (off_t)entry->filled) == (ssize_t)size;
-    if (fits)
-        entry->filled += size;
-    sock_unlock(&head->lock);
-    return fits;
+    atomic_store(&view.entry->filled, view.filled + (uint32_t)size);
+    return true;
 }
 
 uint64_t sock_rest_left(uint64_t name)
 {
-    struct entry *entry = entry_of(name);
-    uint64_t left = entry ? entry->filled - entry->read : 0;
-    if (entry)
-        sock_unlock(&head->lock);
-    return left;
+    struct view view;
+    return view_of(name, &view) ? view.filled - view.read : 0;
+}
+
+/* What lies there, as far as the pieces go: bytes, -errno. */
+static ssize_t view_copy(const struct view *view, struct sock_pieces *to, bool drop)
+{
+    char data[PIECE];
+    uint32_t at = view->read;
+    while (to->count && at < view->filled) {
+        uint32_t size = view->filled - at < PIECE ? view->filled - at : PIECE;
+        ssize_t n = pread(memory, data, size, entry_offset(view->entry) + (off_t)at);
+        if (n <= 0)
+            return at > view->read || n == 0 ? (ssize_t)(at - view->read) : -errno;
+        at += (uint32_t)sock_pieces_copy(to, drop ? NULL : data, (size_t)n);
+    }
+    return (ssize_t)(at - view->read);
 }
 
 ssize_t sock_rest_read(uint64_t name, struct sock_pieces *to, int flags)
 {
-    struct entry *entry = entry_of(name);
-    uint64_t at = entry ? entry->read : 0;
-    char data[PIECE];
-    ssize_t total = 0, n = 0;
-    while (entry && to->count && at < entry->filled) {
-        size_t size = entry->filled - at < PIECE ? (size_t)(entry->filled - at) : PIECE;
-        n = pread(memory, data, size, entry_offset(entry) + (off_t)at);
-        if (n <= 0)
-            break;
-        size = sock_pieces_copy(to, flags & MSG_TRUNC ? NULL : data, (size_t)n);
-        at += size;
-        total += (ssize_t)size;
+    struct view view;
+    for (int i = 0; i < TRIES && view_of(name, &view); i++) {
+        struct sock_pieces copy = *to;
+        ssize_t n = view_copy(&view, &copy, flags & MSG_TRUNC);
+        if (n > 0 && !(flags & MSG_PEEK) && !view_take(&view, view.read + (uint32_t)n))
+            continue;
+        *to = copy;
+        return n;
     }
-    int why = errno;
-    if (entry && !(flags & MSG_PEEK)) {
-        entry->read = at;
-        if (at == entry->size)
-            entry_free(entry);
-    }
-    if (entry)
-        sock_unlock(&head->lock);
-    return total || n >= 0 ? total : -why;
+    return head && sock_rest_left(name) ? -EIO : 0;
 }
 
 void sock_rest_drop(uint64_t name)
 {
-    struct entry *entry = entry_of(name);
-    if (!entry)
-        return;
-    entry_free(entry);
-    sock_unlock(&head->lock);
+    struct view view;
+    for (int i = 0; i < TRIES && view_of(name, &view) && !view_take(&view, view.size); i++)
+        ;
 }

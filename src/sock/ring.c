@@ -15,6 +15,33 @@ size_t sock_pieces_left(const struct sock_pieces *pieces)
     return left - pieces->at;
 }
 
+size_t sock_pieces_copy(struct sock_pieces *to, const char *data, size_t size)
+{
+    size_t done = 0;
+    while (done < size && to->count) {
+        size_t n = to->piece->iov_len - to->at;
+        n = n < size - done ? n : size - done;
+        if (data)
+            memcpy((char *)to->piece->iov_base + to->at, data + done, n);
+        done += n;
+        to->at += n;
+        if (to->at == to->piece->iov_len)
+            to->piece++, to->count--, to->at = 0;
+    }
+    return done;
+}
+
+void sock_pieces_back(struct sock_pieces *pieces, size_t size)
+{
+    while (size) {
+        if (pieces->at == 0)
+            pieces->piece--, pieces->count++, pieces->at = pieces->piece->iov_len;
+        size_t n = pieces->at < size ? pieces->at : size;
+        pieces->at -= n;
+        size -= n;
+    }
+}
+
 /* A tail that makes no sense is not believed. */
 static void tail_look(const struct ring *ring, struct ring_writer *writer)
 {
@@ -75,19 +102,19 @@ static uint64_t level_room(const struct ring *ring, struct ring_writer *writer, 
     return used < size ? size - used : 0;
 }
 
-uint64_t ring_room(const struct ring *ring, struct ring_writer *writer, bool all)
+static unsigned last_level(bool patient) { return patient ? RING_HOT : RING_LEVELS - 1; }
+
+bool ring_has_room(const struct ring *ring, struct ring_writer *writer, bool patient)
 {
-    uint64_t room = level_room(ring, writer, sock_level_size(writer->level));
-    for (unsigned level = writer->level + 1; level <= (all ? RING_LEVELS - 1 : RING_HOT); level++)
-        if (level_is_free(ring, writer, level))
-            room += sock_level_size(level);
-    return room;
+    return level_room(ring, writer, sock_level_size(writer->level)) > 0 ||
+           (writer->level < last_level(patient) && level_is_free(ring, writer, writer->level + 1));
 }
 
 bool ring_writable(const struct ring *ring, struct ring_writer *writer)
 {
-    uint64_t last = sock_level_size(RING_LEVELS - 1);
-    return ring_room(ring, writer, true) >= (writer->level == RING_LEVELS - 1 ? last / 4 : 1);
+    uint32_t last = sock_level_size(RING_LEVELS - 1);
+    return writer->level == RING_LEVELS - 1 ? level_room(ring, writer, last) >= last / 4
+                                            : ring_has_room(ring, writer, false);
 }
 
 size_t ring_reserve(const struct ring *ring, struct ring_writer *writer, size_t most, bool patient, char **data)
@@ -96,8 +123,7 @@ size_t ring_reserve(const struct ring *ring, struct ring_writer *writer, size_t 
         (void)level_change(ring, writer, RING_HOT);
     uint64_t room = level_room(ring, writer, most);
     while (room == 0) {
-        if (writer->level == RING_LEVELS - 1 || (writer->level == RING_HOT && patient) ||
-            !level_change(ring, writer, writer->level + 1))
+        if (writer->level >= last_level(patient) || !level_change(ring, writer, writer->level + 1))
             return 0;
         room = level_room(ring, writer, most);
     }
@@ -122,7 +148,7 @@ static long next(const struct ring *ring, struct ring_reader *reader, const char
 {
     struct sock_direction *words = ring_words(ring);
     uint64_t head = atomic_load_explicit(&words->head, memory_order_acquire) & ~RING_CLOSED;
-    for (;;) {
+    for (int i = 0; i <= RING_TURNS; i++) {
         uint64_t turns = atomic_load_explicit(&words->turns, memory_order_acquire), end = head;
         if (turns != reader->turns) {
             uint64_t turn = atomic_load_explicit(&words->turn[reader->turns % RING_TURNS], memory_order_relaxed);
@@ -146,6 +172,7 @@ static long next(const struct ring *ring, struct ring_reader *reader, const char
         *data = sock_level_data(&ring->mapping, ring->number, reader->level) + at;
         return (long)(there < size - at ? there : size - at);
     }
+    return RING_BROKEN; /* more changes than can be told of at once */
 }
 
 long ring_next(const struct ring *ring, struct ring_reader *reader, const char **data)

@@ -33,6 +33,7 @@ struct sock_pieces {
     size_t at; /* in the first piece that is left */
 };
 size_t sock_pieces_left(const struct sock_pieces *pieces);
+void sock_pieces_back(struct sock_pieces *pieces, size_t size);
 size_t sock_pieces_copy(struct sock_pieces *to, const char *data, size_t size); /* DATA NULL: goes on, copies nothing */
 
 struct ring {
@@ -44,8 +45,8 @@ static inline struct sock_direction *ring_words(const struct ring *ring)
     return &ring->mapping.words->direction[ring->number];
 }
 
-/* How much fits now, without and with the last level. */
-uint64_t ring_room(const struct ring *ring, struct ring_writer *writer, bool all);
+/* ring_reserve will find room, unless there is no memory for it. */
+bool ring_has_room(const struct ring *ring, struct ring_writer *writer, bool patient);
 
 /* There is room worth waking a program for. */
 bool ring_writable(const struct ring *ring, struct ring_writer *writer);

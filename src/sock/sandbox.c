@@ -3,16 +3,11 @@
  * that. */
 #include "sock/sandbox.h"
 #include "sock/hooks.h"
-#include "sock/link.h"
 #include "sock/policy.h"
 #include "sock/stream.h"
-#include "sock/trial.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <string.h>
 #include <sys/prctl.h>
-#include <unistd.h>
 
 void sock_sandbox_enter(void)
 {
@@ -23,30 +18,12 @@ void sock_sandbox_enter(void)
         if (!file)
             continue;
         if (sock_joined(file)) {
-            sock_stream_back_out(file, fd);
-            (void)sock_stream_back_in(file, fd); /* bytes that lie there are read by loads alone */
+            sock_stream_back_out(file);
+            (void)sock_stream_back_in(file); /* bytes that lie there are read by loads alone */
         }
         sock_drop(file);
     }
     errno = saved;
-}
-
-bool sock_sandbox_forbids(void)
-{
-    static _Atomic int known; /* 1: no, 2: yes */
-    int answer = atomic_load_explicit(&known, memory_order_relaxed);
-    if (answer)
-        return answer == 2;
-    char text[4096];
-    int fd = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd >= 0 ? sock_real.read(fd, text, sizeof(text) - 1) : 0;
-    if (fd >= 0)
-        sock_real.close(fd);
-    text[n > 0 ? n : 0] = '\0';
-    const char *line = strstr(text, "\nSeccomp:");
-    answer = line && line[9] && line[10] != '0' && !sock_trial_passes() ? 2 : 1;
-    atomic_store_explicit(&known, answer, memory_order_relaxed);
-    return answer == 2;
 }
 
 int sock_prctl(int what, long a, long b, long c, long d)

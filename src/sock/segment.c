@@ -117,6 +117,24 @@ void sock_segment_leave(uint32_t number, struct sock_mapping *mapping)
     atomic_fetch_sub(&mapped, 1);
 }
 
+#define FRONT 16 /* of the pages: their size */
+
+void *sock_pages_take(size_t size)
+{
+    char *pages = mmap(NULL, size + FRONT, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (pages == MAP_FAILED)
+        return NULL;
+    *(size_t *)(void *)pages = size + FRONT;
+    return pages + FRONT;
+}
+
+void sock_pages_leave(void *pages)
+{
+    char *begin = pages ? (char *)pages - FRONT : NULL;
+    if (begin)
+        munmap(begin, *(size_t *)(void *)begin);
+}
+
 /* Files may be limited in size: that applies here, with a signal. */
 int sock_memory_make(const char *name, size_t size)
 {

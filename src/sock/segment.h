@@ -29,7 +29,7 @@
 #define ROOM_NOT      0u /* in `room`: nobody waits */
 #define ROOM_BELL     1u /* by a byte on the TCP socket, if it can be sent; else a place's number plus 2 */
 
-enum { LEFT_CLEAN = 1, LEFT_UNREAD };
+enum { LEFT_CLEAN = 1, LEFT_RESET };
 
 struct sock_direction {
     /* written by the writer, but for the closing bit */
@@ -45,7 +45,7 @@ struct sock_direction {
     _Atomic uint32_t place;          /* reader: where it waits */
     _Atomic uint32_t room;           /* writer: where it waits for room; the reader takes this away and wakes it */
     _Atomic uint32_t ended;          /* writer: it has said, or is about to say, that no byte follows */
-    _Atomic uint32_t left;           /* writer: it has closed its socket, with bytes unread or without */
+    _Atomic uint32_t left;           /* writer: it has closed its socket, in order or by a reset */
     _Atomic uint64_t taken;          /* reader: the number of bells that it has taken, or is about to take, away */
     _Atomic uint64_t bells ALIGNED(64); /* bytes sent on TCP since the switch, counted before, BELLS_ENDED */
 };
@@ -67,6 +67,10 @@ struct sock_mapping {
     struct sock_segment *words;
     char *whole; /* the second mapping */
 };
+
+/* Memory without the program's allocator, whose lock somebody may hold: in a handler, in a child of fork. */
+void *sock_pages_take(size_t size);
+void sock_pages_leave(void *pages); /* or NULL */
 
 /* A memfd of that size, close-on-exec, sealed against resizing; more seals may follow. -1: none. */
 int sock_memory_make(const char *name, size_t size);

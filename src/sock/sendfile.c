@@ -1,10 +1,8 @@
 /* sendfile and splice on joined connections: a file or pipe is read straight into the ring, and the ring is written
  * into a pipe. */
 #include "sock/hooks.h"
-#include "sock/link.h"
 #include "sock/meet.h"
 #include "sock/stream.h"
-#include "sock/table.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -29,10 +27,10 @@ static ssize_t pipe_fetch(struct sock_source *source, char *data, size_t size)
 }
 
 /* The file's own offset is moved if the caller gave none. */
-static ssize_t file_to_stream(struct sock_file *file, int fd, int from, off_t *at, size_t size)
+static ssize_t file_to_stream(struct sock_file *file, int from, off_t *at, size_t size)
 {
     struct sock_source source = {.fetch = file_fetch, .fd = from, .at = at ? *at : lseek(from, 0, SEEK_CUR)};
-    ssize_t n = sock_stream_fill(file, fd, &source, size, 0);
+    ssize_t n = sock_stream_fill(file, &source, size, 0);
     if (n > 0 && at)
         *at += n;
     else if (n > 0)
@@ -40,48 +38,27 @@ static ssize_t file_to_stream(struct sock_file *file, int fd, int from, off_t *a
     return n;
 }
 
-/* Held, if its ring carries that direction. */
-static struct sock_file *carried(int fd, bool out)
+/* The kernel's own, which may wait. It begins at once, so the descriptor is the connection's. */
+static ssize_t plain(struct sock_file *file, int from, off_t *at, size_t size)
 {
-    struct sock_file *file = sock_known(fd) ? sock_hold(fd) : NULL;
-    if (!file)
-        return NULL;
-    if (sock_joined(file) && atomic_load(out ? &file->link->out_phase : &file->link->in_phase) != PHASE_BACK)
-        return file;
-    sock_drop(file);
-    return NULL;
-}
-
-static ssize_t plain(int fd, int from, off_t *at, size_t size)
-{
-    struct sock_file *file = sock_hold(fd);
-    if (file && !sock_plain_begin(file->link, true)) {
-        sock_drop(file);
+    if (!sock_moving(file, true))
         return SOCK_PLAIN;
-    }
-    ssize_t n = sock_real.sendfile(fd, from, at, size);
-    if (!file)
-        return n;
-    sock_moved(file, fd, true, n);
-    sock_drop(file);
+    ssize_t n = sock_real.sendfile(sock_fd(file), from, at, size);
+    sock_moved(file, true, n);
     return n;
 }
 
 /* One call may be all that a connection does: it is looked at in the middle, a few times while the other end is not
  * found. */
-ssize_t sock_sendfile(int fd, int from, off_t *at, size_t size)
+static ssize_t send_all(struct sock_file *file, int from, off_t *at, size_t size)
 {
     ssize_t total = 0, n;
-    if (lseek(from, 0, SEEK_CUR) < 0 && errno == ESPIPE && !at)
-        return sock_splice(from, NULL, fd, NULL, size, 0);
     for (;;) {
-        struct sock_file *file = carried(fd, true);
         n = SOCK_PLAIN;
         bool back = false;
-        if (file) {
-            n = file_to_stream(file, fd, from, at, size - (size_t)total);
+        if (sock_joined(file) && atomic_load(&file->link->out_phase) != PHASE_BACK) {
+            n = file_to_stream(file, from, at, size - (size_t)total);
             back = atomic_load(&file->link->out_phase) == PHASE_BACK;
-            sock_drop(file);
         }
         if (n > 0 && back && (size_t)(total + n) < size) {
             total += n; /* the rest goes by TCP */
@@ -90,9 +67,9 @@ ssize_t sock_sendfile(int fd, int from, off_t *at, size_t size)
         if (n != SOCK_PLAIN)
             return n < 0 ? (total ? total : n) : total + n;
         size_t part = size - (size_t)total;
-        if (part > TRIAL && part > (size_t)total && sock_known(fd))
+        if (part > TRIAL && part > (size_t)total && atomic_load(&file->descriptors))
             part = total > TRIAL ? (size_t)total : TRIAL;
-        n = plain(fd, from, at, part);
+        n = plain(file, from, at, part);
         if (n == SOCK_PLAIN)
             continue;
         if (n < 0)
@@ -101,6 +78,18 @@ ssize_t sock_sendfile(int fd, int from, off_t *at, size_t size)
         if ((size_t)n < part || (size_t)total == size)
             return total;
     }
+}
+
+ssize_t sock_sendfile(int fd, int from, off_t *at, size_t size)
+{
+    if (lseek(from, 0, SEEK_CUR) < 0 && errno == ESPIPE && !at)
+        return sock_splice(from, NULL, fd, NULL, size, 0);
+    struct sock_file *file = sock_hold(fd);
+    if (!file)
+        return sock_real.sendfile(fd, from, at, size);
+    ssize_t n = send_all(file, from, at, size);
+    sock_drop(file);
+    return n;
 }
 
 /* Waits for EVENT at a pipe, unless the call or the pipe is not to wait: then EAGAIN. */
@@ -129,7 +118,7 @@ static size_t pipe_room(int pipe)
 }
 
 /* Bytes are taken only when the pipe has room for them. */
-static ssize_t stream_to_pipe(struct sock_file *file, int fd, int to, size_t size, unsigned flags)
+static ssize_t stream_to_pipe(struct sock_file *file, int to, size_t size, unsigned flags)
 {
     char data[PIECE];
     size_t done = 0;
@@ -141,7 +130,7 @@ static ssize_t stream_to_pipe(struct sock_file *file, int fd, int to, size_t siz
         struct sock_pieces pieces = {&piece, 1, 0};
         if (piece.iov_len > size - done)
             piece.iov_len = size - done;
-        n = sock_stream_receive(file, fd, &pieces, done || flags & SPLICE_F_NONBLOCK ? MSG_DONTWAIT : 0);
+        n = sock_stream_receive(file, &pieces, done || flags & SPLICE_F_NONBLOCK ? MSG_DONTWAIT : 0);
         if (n > 0)
             n = sock_real.write(to, data, (size_t)n);
         if (n <= 0)
@@ -150,15 +139,15 @@ static ssize_t stream_to_pipe(struct sock_file *file, int fd, int to, size_t siz
     return (ssize_t)done;
 }
 
-static ssize_t pipe_to_stream(struct sock_file *file, int fd, int from, size_t size, unsigned flags)
+static ssize_t pipe_to_stream(struct sock_file *file, int from, size_t size, unsigned flags)
 {
-    struct sock_source source = {.fetch = pipe_fetch, .fd = from};
+    struct sock_source source = {.fetch = pipe_fetch, .fd = from, .at = -1};
     if (!pipe_wait(from, POLLIN, flags))
         return -1;
     size_t there = pipe_filled(from); /* 0: the pipe has ended */
     if (there < size)
         size = there;
-    return size ? sock_stream_fill(file, fd, &source, size, flags & SPLICE_F_NONBLOCK ? MSG_DONTWAIT : 0) : 0;
+    return size ? sock_stream_fill(file, &source, size, flags & SPLICE_F_NONBLOCK ? MSG_DONTWAIT : 0) : 0;
 }
 
 /* One of the two is a pipe. */
@@ -170,12 +159,13 @@ ssize_t sock_splice(int from, off64_t *from_at, int to, off64_t *to_at, size_t s
     ssize_t n = SOCK_PLAIN;
     do {
         if (file && sock_joined(file))
-            n = out ? pipe_to_stream(file, fd, from, size, flags) : stream_to_pipe(file, fd, to, size, flags);
-    } while (n == SOCK_PLAIN && file && !sock_plain_begin(file->link, out));
+            n = out ? pipe_to_stream(file, from, size, flags) : stream_to_pipe(file, to, size, flags);
+    } while (n == SOCK_PLAIN && file && !sock_moving(file, out));
     if (n == SOCK_PLAIN) {
-        n = sock_real.splice(from, from_at, to, to_at, size, flags);
+        int ours = file ? sock_fd(file) : fd;
+        n = sock_real.splice(out ? from : ours, from_at, out ? ours : to, to_at, size, flags);
         if (file)
-            sock_moved(file, fd, out, n);
+            sock_moved(file, out, n);
     }
     if (file)
         sock_drop(file);

@@ -11,7 +11,8 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#define SIGNALS 65
+#define SIGNALS   65
+#define OWN_FLAGS (int)(SA_SIGINFO | SA_RESETHAND) /* that the kernel is told otherwise than the program has said */
 
 static struct {
     void (*_Atomic handler)(int, siginfo_t *, void *);
@@ -21,7 +22,8 @@ static struct {
 static _Thread_local struct {
     int depth;
     bool waiting; /* a signal does, see info */
-    bool interrupted, no_restart;
+    bool no_restart;
+    void *handler; /* the frame of the one that runs */
     sigset_t mask; /* before all signals were blocked */
     siginfo_t info[SIGNALS];
     bool there[SIGNALS];
@@ -46,10 +48,31 @@ static void arrived(int number, siginfo_t *info, void *context)
         sigfillset(mask);
         return;
     }
-    thread.interrupted = true;
     thread.no_restart |= !(flags & SA_RESTART);
+    if (flags & SA_RESETHAND)
+        (void)sock_real.sigaction(number, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
+    void *outer = thread.handler;
+    thread.handler = __builtin_frame_address(0);
     atomic_load(&program[number].handler)(number, info, context);
+    thread.handler = outer;
     errno = saved;
+}
+
+/* It may have been left by a jump: then the stack is shorter now, or another one. (Stacks grow down.) */
+bool sock_in_handler(void)
+{
+    const char *here = __builtin_frame_address(0), *handler = thread.handler;
+    stack_t other;
+    if (likely(!handler))
+        return false;
+    if (sigaltstack(NULL, &other) == 0 && !(other.ss_flags & SS_DISABLE)) {
+        bool there = handler >= (char *)other.ss_sp && handler < (char *)other.ss_sp + other.ss_size;
+        if (there != ((other.ss_flags & SS_ONSTACK) != 0))
+            here = there ? handler + 1 : here; /* it has left the other stack, or is there for another signal */
+    }
+    if (here > handler)
+        thread.handler = NULL;
+    return thread.handler;
 }
 
 void sock_section_enter(void) { thread.depth++; }
@@ -71,8 +94,8 @@ void sock_section_leave(void)
     errno = saved;
 }
 
-void sock_restart_begin(void) { thread.interrupted = thread.no_restart = false; }
-bool sock_restart_wanted(void) { return thread.interrupted && !thread.no_restart; }
+void sock_restart_begin(void) { thread.no_restart = false; }
+bool sock_restart_wanted(void) { return !thread.no_restart; }
 
 int sock_sigaction(int number, const struct sigaction *action, struct sigaction *old)
 {
@@ -85,7 +108,7 @@ int sock_sigaction(int number, const struct sigaction *action, struct sigaction 
     if (handled) {
         ours = *action;
         ours.sa_sigaction = arrived;
-        ours.sa_flags |= SA_SIGINFO;
+        ours.sa_flags = (ours.sa_flags & ~(int)SA_RESETHAND) | SA_SIGINFO; /* that is done when the handler runs */
         atomic_store(&program[number].handler, action->sa_sigaction);
         atomic_store(&program[number].flags, action->sa_flags);
     }
@@ -98,14 +121,51 @@ int sock_sigaction(int number, const struct sigaction *action, struct sigaction 
         *old = before;
         if (before.sa_flags & SA_SIGINFO && before.sa_sigaction == arrived) {
             old->sa_sigaction = handler;
-            old->sa_flags = (before.sa_flags & ~SA_SIGINFO) | (flags & SA_SIGINFO);
+            old->sa_flags = (before.sa_flags & ~SA_SIGINFO) | (flags & OWN_FLAGS);
         }
     }
     return result;
 }
 
+static _Atomic bool interrupts[SIGNALS]; /* by siginterrupt, for what signal says later */
+
+static sighandler_t handler_set(int number, sighandler_t handler, int flags)
+{
+    struct sigaction action = {.sa_handler = handler, .sa_flags = flags}, old;
+    return sock_sigaction(number, &action, &old) == 0 ? old.sa_handler : SIG_ERR;
+}
+
 sighandler_t sock_signal(int number, sighandler_t handler)
 {
-    struct sigaction action = {.sa_handler = handler, .sa_flags = SA_RESTART}, old;
-    return sock_sigaction(number, &action, &old) == 0 ? old.sa_handler : SIG_ERR;
+    bool interrupt = number > 0 && number < SIGNALS && atomic_load(&interrupts[number]);
+    return handler_set(number, handler, interrupt ? 0 : SA_RESTART);
+}
+
+sighandler_t sock___sysv_signal(int number, sighandler_t handler)
+{
+    return handler_set(number, handler, (int)SA_RESETHAND | SA_NODEFER);
+}
+
+int sock_siginterrupt(int number, int interrupt)
+{
+    struct sigaction action;
+    if (sock_sigaction(number, NULL, &action) != 0)
+        return -1;
+    action.sa_flags = interrupt ? action.sa_flags & ~SA_RESTART : action.sa_flags | SA_RESTART;
+    if (number > 0 && number < SIGNALS)
+        atomic_store(&interrupts[number], interrupt != 0);
+    return sock_sigaction(number, &action, NULL);
+}
+
+/* What sigset does besides: the signal is blocked by SIG_HOLD, and otherwise not; it says whether it was. */
+sighandler_t sock_sigset(int number, sighandler_t handler)
+{
+    sigset_t one, before;
+    sigemptyset(&one);
+    if (handler == SIG_HOLD || sigaddset(&one, number) != 0)
+        return sock_real.sigset(number, handler);
+    sighandler_t old = handler_set(number, handler, 0);
+    if (old == SIG_ERR || pthread_sigmask(SIG_UNBLOCK, &one, &before) != 0)
+        return SIG_ERR;
+    return sigismember(&before, number) ? SIG_HOLD : old;
 }

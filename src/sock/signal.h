@@ -10,6 +10,8 @@ void sock_section_enter(void);
 void sock_section_leave(void);
 
 void sock_restart_begin(void); /* before a wait */
-bool sock_restart_wanted(void); /* after EINTR: every handler that ran asks for it */
+bool sock_restart_wanted(void); /* after EINTR: every handler of the program that ran asks for it */
+
+bool sock_in_handler(void); /* one of the program runs in this thread: what it has interrupted goes on afterwards */
 
 #endif

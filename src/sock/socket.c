@@ -1,10 +1,9 @@
 /* Sockets come and go: the calls that make, connect, copy and close descriptors. */
 #include "sock/epoll.h"
 #include "sock/hooks.h"
-#include "sock/link.h"
 #include "sock/meet.h"
 #include "sock/stream.h"
-#include "sock/table.h"
+#include "sock/wait.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,28 +12,51 @@
 
 static bool is_internet(int family) { return family == AF_INET || family == AF_INET6; }
 
-static void track(int fd, enum sock_stage stage, bool active)
+/* FREEZES: how many there were before the kernel made it. A child that was forked since may have it as well. */
+static void track(int fd, enum sock_stage stage, uint32_t freezes, bool special)
 {
     int saved = errno;
-    struct sock_file *file = sock_link_open(stage, active);
+    sock_change_begin();
+    struct sock_file *file = sock_file_open(stage, false);
     if (file) {
-        sock_table_add(fd, file);
+        if (freezes != sock_freezes())
+            sock_link_unknown(file->link);
+        file->link->special = special;
+        atomic_store(&file->link->never, special);
+        sock_file_add(fd, file);
         sock_drop(file);
     }
+    sock_change_end();
     errno = saved;
 }
 
 int sock_socket(int family, int type, int protocol)
 {
+    uint32_t freezes = sock_freezes();
     int fd = sock_real.socket(family, type, protocol);
     if (fd >= 0 && is_internet(family) && (type & ~(SOCK_CLOEXEC | SOCK_NONBLOCK)) == SOCK_STREAM &&
         (protocol == 0 || protocol == IPPROTO_TCP))
-        track(fd, STAGE_OPEN, false);
+        track(fd, STAGE_OPEN, freezes, false);
     return fd;
+}
+
+/* Connecting to nothing dissolves the connection; the socket may connect again, and stays TCP. */
+static void dissolve(int fd)
+{
+    struct sock_file *file = sock_hold(fd);
+    if (!file)
+        return;
+    atomic_store(&file->link->never, true);
+    sock_meet_end(file);
+    if (sock_joined(file))
+        sock_stream_reset(file);
+    sock_drop(file);
 }
 
 int sock_connect(int fd, const struct sockaddr *address, socklen_t length)
 {
+    if (address && length >= sizeof(address->sa_family) && address->sa_family == AF_UNSPEC)
+        dissolve(fd);
     int result = sock_real.connect(fd, address, length);
     struct sock_file *file = result == 0 || errno == EINPROGRESS ? sock_hold(fd) : NULL;
     if (!file)
@@ -48,52 +70,51 @@ int sock_connect(int fd, const struct sockaddr *address, socklen_t length)
     return result;
 }
 
-/* A listener may have come over exec: then the address that the caller wants to have tells what it is. */
-static void accepted(int listener, int fd, const struct sockaddr *address)
+/* A listener may have come over exec: then the address that the caller wants to have tells what it is. A connection has
+ * the options of its listener. */
+static void accepted(int listener, int fd, const struct sockaddr *address, uint32_t freezes)
 {
-    if (fd >= 0 && (sock_known(listener) || (address && is_internet(address->sa_family))))
-        track(fd, STAGE_PLAIN, false);
+    struct sock_file *file = fd >= 0 ? sock_hold(listener) : NULL;
+    if (file || (fd >= 0 && (sock_known(listener) || (address && is_internet(address->sa_family)))))
+        track(fd, STAGE_PLAIN, freezes, file && file->link->special);
+    if (file)
+        sock_drop(file);
 }
 
 int sock_accept(int listener, struct sockaddr *address, socklen_t *length)
 {
+    uint32_t freezes = sock_freezes();
     int fd = sock_real.accept(listener, address, length);
-    accepted(listener, fd, address && length && *length >= sizeof(address->sa_family) ? address : NULL);
+    accepted(listener, fd, address && length && *length >= sizeof(address->sa_family) ? address : NULL, freezes);
     return fd;
 }
 
 int sock_accept4(int listener, struct sockaddr *address, socklen_t *length, int flags)
 {
+    uint32_t freezes = sock_freezes();
     int fd = sock_real.accept4(listener, address, length, flags);
-    accepted(listener, fd, address && length && *length >= sizeof(address->sa_family) ? address : NULL);
+    accepted(listener, fd, address && length && *length >= sizeof(address->sa_family) ? address : NULL, freezes);
     return fd;
 }
 
-static int another_descriptor(const struct sock_file *file, int fd)
-{
-    for (int other = 0; other < sock_table_end(); other++)
-        if (other != fd && atomic_load(&sock_table[other]) == (uint32_t)(file - sock_files))
-            return other;
-    return -1;
-}
-
-/* FD is about to be closed by us or by the kernel. The last descriptor of a joined connection takes bells away, or the
- * kernel would send a reset; and asks for one where the program leaves bytes unread. */
+/* FD is about to be closed by us or by the kernel. */
 static void forget(int fd)
 {
+    sock_blocks_left();
     struct sock_file *file = sock_known(fd) ? sock_hold(fd) : NULL;
+    if (!file && !sock_is_set(fd))
+        return;
+    sock_change_begin();
     if (!file) {
         sock_set_closed(fd);
+        sock_change_end();
         return;
     }
-    bool last = atomic_load(&file->descriptors) == 1;
-    sock_set_closing(file, fd, last ? -1 : another_descriptor(file, fd));
-    if (last && file->step)
+    sock_set_closing(file, fd);
+    if (sock_file_remove(fd, file))
         sock_meet_end(file);
-    if (last && sock_joined(file) && sock_link_alone(file->link))
-        sock_stream_close(file, fd);
-    sock_table_remove(fd, file);
-    sock_drop(file);
+    sock_file_close(fd, file);
+    sock_change_end();
 }
 
 int sock_close(int fd)
@@ -142,19 +163,25 @@ int sock_close_range(unsigned first, unsigned last, int flags)
     return close_between(first, last, flags);
 }
 
+/* Ends the change in which TO was made. */
 static int copied(int from, int to)
 {
     if (to != from && sock_is_set(from))
         sock_set_copied(from, to);
     struct sock_file *file = to >= 0 && to != from ? sock_hold(from) : NULL;
     if (file) {
-        sock_table_add(to, file);
+        sock_file_add(to, file);
         sock_drop(file);
     }
+    sock_change_end();
     return to;
 }
 
-int sock_dup(int fd) { return copied(fd, sock_real.dup(fd)); }
+int sock_dup(int fd)
+{
+    sock_change_begin();
+    return copied(fd, sock_real.dup(fd));
+}
 
 /* What TO was is closed by the call that follows. False: it is one of ours, high above what a program names. */
 static bool replaced(int fd, int to)
@@ -172,6 +199,9 @@ int sock_dup2(int fd, int to)
 {
     if (!replaced(fd, to))
         return -1;
+    if (!sock_known(fd))
+        return sock_real.dup2(fd, to);
+    sock_change_begin();
     return copied(fd, sock_real.dup2(fd, to));
 }
 
@@ -179,16 +209,25 @@ int sock_dup3(int fd, int to, int flags)
 {
     if (!replaced(fd, to))
         return -1;
+    if (!sock_known(fd))
+        return sock_real.dup3(fd, to, flags);
+    sock_change_begin();
     return copied(fd, sock_real.dup3(fd, to, flags));
 }
 
 int sock_fcntl(int fd, int what, long value)
 {
+    if (what == F_DUPFD || what == F_DUPFD_CLOEXEC) {
+        sock_change_begin();
+        return copied(fd, sock_real.fcntl(fd, what, value));
+    }
     int result = sock_real.fcntl(fd, what, value);
     struct sock_file *file = what == F_SETFL && result == 0 ? sock_hold(fd) : NULL;
     if (file) {
         atomic_store(&file->link->nonblocking, (value & O_NONBLOCK) != 0);
+        if (value & O_ASYNC)
+            (void)sock_stream_never(file);
         sock_drop(file);
     }
-    return what == F_DUPFD || what == F_DUPFD_CLOEXEC ? copied(fd, result) : result;
+    return result;
 }

@@ -1,6 +1,6 @@
 /* stdio on a connection: libc's streams read and write past our functions, so fdopen makes a stream that calls them. */
+#include "sock/file.h"
 #include "sock/hooks.h"
-#include "sock/table.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,28 +1,23 @@
 /* Questions to a TCP socket; see tcp.h. */
 #include "sock/tcp.h"
-#include "sock/link.h"
 #include "sock/real.h"
-#include "sock/step.h"
-#include "sock/stream.h"
-#include "sock/table.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/sockios.h>
 #include <linux/tcp.h>
 #include <netinet/in.h>
-#include <poll.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/syscall.h>
 
 #ifndef SO_COOKIE
 #define SO_COOKIE 57
 #endif
+
 #ifndef SO_ZEROCOPY
 #define SO_ZEROCOPY 60
 #endif
 #define TCP_STATE_ESTABLISHED 1
-#define BELL_PATIENCE_MS      1000
 
 static bool info_read(int fd, struct tcp_info *info)
 {
@@ -70,21 +65,6 @@ uint64_t sock_tcp_cookie(int fd)
     uint64_t cookie = 0;
     socklen_t length = sizeof(cookie);
     return sock_real.getsockopt(fd, SOL_SOCKET, SO_COOKIE, &cookie, &length) == 0 ? cookie : 0;
-}
-
-static uint64_t limit_read(int fd, int name)
-{
-    struct timeval time = {0, 0};
-    socklen_t length = sizeof(time);
-    (void)sock_real.getsockopt(fd, SOL_SOCKET, name, &time, &length);
-    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_usec * 1000;
-}
-
-void sock_tcp_settings(struct sock_link *link, int fd)
-{
-    atomic_store(&link->nonblocking, sock_real.fcntl(fd, F_GETFL, 0) & O_NONBLOCK);
-    link->receive_limit = limit_read(fd, SO_RCVTIMEO);
-    link->send_limit = limit_read(fd, SO_SNDTIMEO);
 }
 
 void sock_tcp_reset(int fd)
@@ -150,11 +130,28 @@ int sock_tcp_kept(int name)
     return -1;
 }
 
+ssize_t sock_tcp_receive(int fd, void *data, size_t size, int flags)
+{
+    return sock_real.syscall(SYS_recvfrom, fd, (long)data, (long)size, flags | MSG_DONTWAIT, 0, 0);
+}
+
+ssize_t sock_tcp_send(int fd, const void *data, size_t size)
+{
+    return sock_real.syscall(SYS_sendto, fd, (long)data, (long)size, MSG_DONTWAIT | MSG_NOSIGNAL, 0, 0);
+}
+
+short sock_tcp_poll(int fd, short events, int ms)
+{
+    struct pollfd one = {.fd = fd, .events = events};
+    struct timespec limit = {ms / 1000, ms % 1000 * 1000000};
+    return sock_real.syscall(SYS_ppoll, (long)&one, 1, (long)&limit, 0, 0, 0) > 0 ? one.revents : 0;
+}
+
 ssize_t sock_tcp_discard(int fd, uint64_t size)
 {
     char bytes[256]; /* bells are few */
     int saved = errno;
-    ssize_t n = sock_real.recv(fd, bytes, size < sizeof(bytes) ? (size_t)size : sizeof(bytes), MSG_DONTWAIT);
+    ssize_t n = sock_tcp_receive(fd, bytes, size < sizeof(bytes) ? (size_t)size : sizeof(bytes), 0);
     ssize_t result = n >= 0 ? n : -errno;
     errno = saved;
     return result;
@@ -164,35 +161,8 @@ int sock_tcp_look(int fd)
 {
     char byte;
     int saved = errno;
-    ssize_t n = sock_real.recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+    ssize_t n = sock_tcp_receive(fd, &byte, 1, MSG_PEEK);
     int result = n >= 0 ? (int)n : -errno;
     errno = saved;
     return result;
-}
-
-/* A bell that was counted and cannot be sent must not stay counted: the other side would wait for it. That it cannot
- * be sent means that bytes of TCP lie before it unread, so the reader has something to wake up for. */
-void sock_tcp_bell(struct sock_file *file, int fd)
-{
-    struct sock_direction *out = ring_words(&(struct ring){file->mapping, sock_out(file)});
-    uint64_t seen = atomic_load(&out->bells);
-    int saved = errno;
-    do {
-        if (seen & BELLS_ENDED)
-            return;
-    } while (!atomic_compare_exchange_weak(&out->bells, &seen, seen + 1));
-    atomic_fetch_add_explicit(&file->link->rung, 1, memory_order_relaxed);
-    SOCK_STEP(bell_counted);
-    while (sock_real.send(fd, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL) != 1 && errno != EPIPE && errno != ECONNRESET) {
-        seen = atomic_load(&out->bells);
-        while (!(seen & BELLS_ENDED))
-            if (atomic_compare_exchange_weak(&out->bells, &seen, seen - 1)) {
-                errno = saved;
-                return;
-            }
-        struct pollfd one = {.fd = fd, .events = POLLOUT}; /* the count was ended with this bell in it */
-        if (sock_real.poll(&one, 1, BELL_PATIENCE_MS) == 0)
-            break;
-    }
-    errno = saved;
 }

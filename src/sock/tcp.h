@@ -1,12 +1,10 @@
-/* What is asked of a TCP socket beside the program's own calls. None of it changes errno or blocks. */
+/* What is asked of a TCP socket beside the program's own calls. None of it is a point where a thread is cancelled: that
+ * may hold a lock. */
 #ifndef SOCK_TCP_H
 #define SOCK_TCP_H
 
 #include "base/compiler.h"
 #include <sys/types.h>
-
-struct sock_file;
-struct sock_link;
 
 /* How many bytes the kernel has taken from this side so far, and how many this side has taken from the kernel; false:
  * this is no established connection, or the numbers do not hold still. */
@@ -15,8 +13,6 @@ bool sock_tcp_consumed(int fd, uint64_t *bytes);
 
 uint64_t sock_tcp_cookie(int fd); /* 0: none */
 
-/* What the program has set so far and the stream keeps beside: whether it waits, and for how long. */
-void sock_tcp_settings(struct sock_link *link, int fd);
 void sock_tcp_reset(int fd); /* both sides are told that the connection has broken */
 
 /* An option that shared memory cannot keep is on. */
@@ -29,12 +25,14 @@ void sock_tcp_hasten(int fd, int kept[SOCK_TCP_KEPT]);
 void sock_tcp_restore(int fd, const int kept[SOCK_TCP_KEPT]);
 int sock_tcp_kept(int name); /* its place there, -1: none */
 
+/* recv and send that do not wait, and poll: which of EVENTS is true within so many ms; without FD it waits so long. */
+ssize_t sock_tcp_receive(int fd, void *data, size_t size, int flags);
+ssize_t sock_tcp_send(int fd, const void *data, size_t size);
+short sock_tcp_poll(int fd, short events, int ms);
+
 /* Takes away up to SIZE bytes that lie there: how many, 0 at the end of the stream, -errno. */
 ssize_t sock_tcp_discard(int fd, uint64_t size);
 /* 0: the stream has ended; 1: there are bytes; -errno (-EAGAIN: nothing). */
 int sock_tcp_look(int fd);
-
-/* Sends a bell to wake the reader at the other end of FILE: one byte, counted before. */
-void sock_tcp_bell(struct sock_file *file, int fd);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "base/compiler.h"
 
-/* A child makes them once. False: one was refused, or the child was killed for it. */
-bool sock_trial_passes(void);
+/* The process began under a filter that forbids them: a child makes them, once. */
+bool sock_trial_forbids(void);
 
 #endif

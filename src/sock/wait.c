@@ -7,11 +7,9 @@
 #include "sock/real.h"
 #include "sock/signal.h"
 #include "sock/stream.h"
-#include "sock/tcp.h"
 
 #include <errno.h>
-
-#define HINT_NS  20000000  /* until the next look of one for which a bell is sent that another thread may take */
+#include <pthread.h>
 
 bool sock_watch_ready(struct sock_file *file, short event)
 {
@@ -26,7 +24,7 @@ bool sock_watch_ready(struct sock_file *file, short event)
     const struct ring ring = sock_ring_out(file);
     sock_lock(&link->send);
     bool ready = ring_closed(&ring) || atomic_load(&link->out_phase) != PHASE_RING || sock_stream_reader_gone(file) ||
-                 ring_room(&ring, &link->writer, false) > 0;
+                 ring_has_room(&ring, &link->writer, true);
     sock_unlock(&link->send);
     return ready;
 }
@@ -44,30 +42,6 @@ static bool spin(struct sock_file *file, short event)
     return found;
 }
 
-/* The other side has the eventfd of PLACE, and will use it. */
-static bool place_is_known(const struct sock_file *file, int place)
-{
-    return place >= 0 && file->peer && place == file->told_place &&
-           atomic_load(&file->mapping.words->known[!sock_out(file)]) == (uint32_t)place + 1;
-}
-
-/* One waiter has the word by which it is woken; another one, and one whose eventfd the other side does not have, is
- * on its own. A byte on the TCP socket is a hint and no more: another thread may take it away, and a side that has said
- * that no byte follows cannot send it. That the other side is gone the kernel tells: it had a bell unread. */
-uint64_t sock_room_want(struct sock_file *file, int place)
-{
-    struct sock_segment *words = file->mapping.words;
-    bool known = place_is_known(file, place);
-    uint32_t mine = known ? (uint32_t)place + 2 : ROOM_BELL, there = ROOM_NOT;
-    /* seq_cst: before the tail is looked at; pairs with room_made */
-    bool taken = atomic_compare_exchange_strong(&words->direction[sock_out(file)].room, &there, mine);
-    atomic_thread_fence(memory_order_seq_cst);
-    bool ours = taken || there == mine;
-    if (known && ours)
-        return 0;
-    return ours && !atomic_load(&words->direction[sock_in(file)].ended) ? HINT_NS : SOCK_BLIND_NS;
-}
-
 /* Bytes are awaited at the place, without a bell, by one that is alone with that: nothing else would wake it. Two
  * places for one connection, or two processes: then it has none, and bells come by TCP, which wakes all. */
 static bool wait_at(struct sock_file *file, int place)
@@ -78,13 +52,13 @@ static bool wait_at(struct sock_file *file, int place)
         atomic_store(&link->many, true);
     bool first = link->waiting++ == 0 ||
                  atomic_load(&file->mapping.words->direction[sock_in(file)].place) == here; /* asked for twice */
-    return first && place_is_known(file, place) && atomic_load(&link->in_phase) == PHASE_RING &&
+    return first && sock_place_is_known(file, place) && atomic_load(&link->in_phase) == PHASE_RING &&
            atomic_load(&link->set) == 0 && !atomic_load(&link->many) && sock_link_alone_lately(link);
 }
 
 /* The bit is cleared behind the mark, and before the word that says where to wake: a peer that finds it set later has
  * seen the mark as well, or another one has; what was published before is seen by the look that follows. */
-struct sock_watch sock_watch(struct sock_file *file, int fd, short event, int place)
+struct sock_watch sock_watch(struct sock_file *file, short event, int place)
 {
     struct sock_link *link = file->link;
     const struct ring in = sock_ring_in(file);
@@ -101,9 +75,9 @@ struct sock_watch sock_watch(struct sock_file *file, int fd, short event, int pl
         if (!quiet || ring_closed(&in))
             watch.events = POLLIN;
     }
-    if (watch.events || watch.again == HINT_NS)
-        sock_stream_bells_take(file, fd);
-    if (watch.again == HINT_NS) {
+    if (watch.events || watch.again == SOCK_HINT_NS)
+        sock_stream_bells_take(file);
+    if (watch.again == SOCK_HINT_NS) {
         if (ring_filled(&in, &link->reader) || atomic_load(&link->in_phase) != PHASE_RING)
             watch.again = SOCK_BLIND_NS; /* a bell is there for the bytes */
         else
@@ -131,6 +105,78 @@ void sock_unwatch(struct sock_file *file, short event, int place)
     sock_unlock(&file->link->receive);
 }
 
+#define BLOCKS 16 /* that are known: more come from poll with many descriptors */
+
+static _Thread_local struct {
+    unsigned count;
+    bool will_end; /* the thread's end is told */
+    struct {
+        struct sock_file *file;
+        short watched;
+        bool plain, out;
+        int place;
+    } block[BLOCKS];
+} blocked TLS_QUICK;
+
+static void block_give_back(unsigned i)
+{
+    struct sock_file *file = blocked.block[i].file;
+    if (blocked.block[i].plain)
+        sock_plain_end(file->link, blocked.block[i].out);
+    if (blocked.block[i].watched & POLLIN)
+        sock_unwatch(file, POLLIN, blocked.block[i].place);
+    if (blocked.block[i].watched & POLLOUT)
+        sock_unwatch(file, POLLOUT, blocked.block[i].place);
+    sock_drop(file);
+}
+
+void sock_blocks_left(void)
+{
+    if (likely(blocked.count == 0) || sock_in_handler())
+        return;
+    unsigned count = blocked.count < BLOCKS ? blocked.count : BLOCKS;
+    blocked.count = 0;
+    while (count)
+        block_give_back(--count);
+}
+
+static pthread_key_t end_key;
+static pthread_once_t end_once = PTHREAD_ONCE_INIT;
+static void thread_ended(void *nothing)
+{
+    (void)nothing;
+    blocked.will_end = false;
+    sock_blocks_left();
+}
+static void end_key_make(void) { (void)pthread_key_create(&end_key, thread_ended); }
+
+static void block_add(struct sock_file *file, short watched, int place, bool plain, bool out)
+{
+    if (unlikely(!blocked.will_end)) {
+        blocked.will_end = true;
+        pthread_once(&end_once, end_key_make);
+        (void)pthread_setspecific(end_key, &blocked);
+    }
+    if (blocked.count < BLOCKS) {
+        blocked.block[blocked.count].file = file;
+        blocked.block[blocked.count].watched = watched;
+        blocked.block[blocked.count].place = place;
+        blocked.block[blocked.count].plain = plain;
+        blocked.block[blocked.count].out = out;
+    }
+    atomic_signal_fence(memory_order_release); /* a handler sees it whole */
+    blocked.count++;
+}
+
+void sock_block(struct sock_file *file, short watched, int place) { block_add(file, watched, place, false, false); }
+void sock_block_plain(struct sock_file *file, bool out)
+{
+    sock_blocks_left();
+    block_add(file, 0, -1, true, out);
+}
+
+void sock_unblock(unsigned count) { blocked.count -= count; }
+
 static int time_left(uint64_t deadline, uint64_t step, struct timespec *left)
 {
     uint64_t now = vbase_clock_ns(), ns = deadline ? (deadline > now ? deadline - now : 0) : ~0ull;
@@ -140,23 +186,29 @@ static int time_left(uint64_t deadline, uint64_t step, struct timespec *left)
     return ns != ~0ull;
 }
 
-int sock_wait(struct sock_file *file, int fd, short event, uint64_t deadline)
+int sock_wait(struct sock_file *file, short event, uint64_t deadline, bool limited)
 {
     struct sock_link *link = file->link;
-    if (spin(file, event))
+    bool by_tcp = event == POLLOUT && atomic_load(&link->out_phase) == PHASE_BACK;
+    if (!by_tcp && spin(file, event))
         return 0;
     int place = sock_place_thread(), result = 0;
-    struct pollfd fds[2] = {{.fd = fd, .events = sock_stream_end_events(file, event)},
+    struct pollfd fds[2] = {{.events = by_tcp ? POLLOUT : sock_stream_end_events(file, event)},
                             {.fd = place >= 0 ? sock_place_event(place) : -1, .events = POLLIN}};
     struct timespec left;
     if (place >= 0)
         sock_place_sleep(place);
-    struct sock_watch watch = sock_watch(file, fd, event, place);
+    struct sock_watch watch = sock_watch(file, event, place);
     bool bounded = time_left(deadline, watch.again, &left);
     fds[0].events |= watch.events;
+    fds[0].fd = sock_fd(file); /* behind the mark: what changes it wakes this place */
     sock_restart_begin();
-    if (!sock_watch_ready(file, event))
+    if (by_tcp || !sock_watch_ready(file, event)) {
+        sock_blocks_left();
+        sock_block(file, event, place);
         result = sock_real.ppoll(fds, 2, bounded ? &left : NULL, NULL);
+        sock_unblock(1);
+    }
     int why = errno;
     if (place >= 0) {
         sock_place_awake(place);
@@ -172,9 +224,9 @@ int sock_wait(struct sock_file *file, int fd, short event, uint64_t deadline)
         sock_unlock(&link->receive);
     }
     errno = why;
-    if (result < 0) /* the kernel goes on waiting where there is no limit of time */
-        return why == EINTR && !deadline && sock_restart_wanted() ? 0 : -1;
-    if (result == 0 && deadline && vbase_clock_ns() >= deadline && !sock_watch_ready(file, event)) {
+    if (result < 0)
+        return why == EINTR && !limited && sock_restart_wanted() ? 0 : -1;
+    if (result == 0 && deadline && vbase_clock_ns() >= deadline && (by_tcp || !sock_watch_ready(file, event))) {
         errno = EAGAIN;
         return -1;
     }

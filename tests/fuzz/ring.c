@@ -28,7 +28,7 @@ static void we_write(struct ring_writer *out)
 {
     char *to;
     uint64_t most = fuzz_below(2) ? 1u << 23 : 1 + fuzz_below(60000);
-    (void)ring_room(&ring, out, fuzz_below(2));
+    (void)ring_has_room(&ring, out, fuzz_below(2));
     (void)ring_writable(&ring, out);
     size_t size = ring_reserve(&ring, out, most, fuzz_below(2), &to);
     if (!size)

@@ -46,7 +46,7 @@ static void they_write(int fd)
     }
 }
 
-static void we_act(struct sock_file *file, int fd)
+static void we_act(struct sock_file *file)
 {
     static char data[70000];
     struct iovec piece = {data, fuzz_below(4) ? fuzz_below(300) : sizeof(data)};
@@ -54,21 +54,21 @@ static void we_act(struct sock_file *file, int fd)
     short tcp;
     ssize_t n = 0;
     switch (fuzz_below(7)) {
-    case 0: n = sock_stream_receive(file, fd, &pieces, MSG_DONTWAIT); break;
-    case 1: n = sock_stream_receive(file, fd, &pieces, MSG_DONTWAIT | MSG_PEEK); break;
-    case 2: n = sock_stream_send(file, fd, &pieces, MSG_DONTWAIT | MSG_NOSIGNAL); break;
+    case 0: n = sock_stream_receive(file, &pieces, MSG_DONTWAIT); break;
+    case 1: n = sock_stream_receive(file, &pieces, MSG_DONTWAIT | MSG_PEEK); break;
+    case 2: n = sock_stream_send(file, &pieces, MSG_DONTWAIT | MSG_NOSIGNAL); break;
     case 3: (void)sock_stream_events(file, POLLIN | POLLOUT, &tcp); break;
-    case 4: (void)sock_stream_level(file, fd, POLLIN | POLLOUT | POLLRDHUP, (short)(fuzz_below(2) ? POLLIN | POLLRDHUP : 0)); break;
+    case 4: (void)sock_stream_level(file, POLLIN | POLLOUT | POLLRDHUP, (short)(fuzz_below(2) ? POLLIN | POLLRDHUP : 0)); break;
     case 5:
         sock_lock(&file->link->receive);
-        (void)sock_stream_readable(file, fd);
+        (void)sock_stream_readable(file);
         sock_unlock(&file->link->receive);
         break;
     default:
         if (fuzz_below(8) == 0)
-            sock_stream_back_out(file, fd);
+            sock_stream_back_out(file);
         else if (fuzz_below(8) == 0)
-            (void)sock_stream_back_in(file, fd);
+            (void)sock_stream_back_in(file);
     }
     CHECK(n <= (ssize_t)sizeof(data));
 }
@@ -87,8 +87,9 @@ int FUZZ(const uint8_t *data, size_t size)
     int other = accept(listener, NULL, NULL);
     struct linger reset = {1, 0};
     setsockopt(other, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset)); /* no port is used up */
-    struct sock_file *file = sock_link_open(STAGE_PLAIN, true);
+    struct sock_file *file = sock_file_open(STAGE_PLAIN, true);
     CHECK(file && other >= 0);
+    atomic_store(&file->fd, fd);
     uint32_t number = (uint32_t)(file - sock_files);
     int segment = sock_segment_make(number + 1, cookie, &theirs);
     CHECK(segment >= 0 && sock_segment_take(segment, number, cookie, &file->mapping));
@@ -99,9 +100,9 @@ int FUZZ(const uint8_t *data, size_t size)
         if (fuzz_below(2))
             they_write(other);
         else
-            we_act(file, fd);
+            we_act(file);
     close(other);
-    sock_stream_close(file, fd);
+    sock_stream_close(file);
     close(fd);
     sock_drop(file);
     sock_segment_leave(number + 1, &theirs);

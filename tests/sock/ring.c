@@ -47,7 +47,9 @@ static void *writer(void *patient)
         size_t most = 1 + draw(&seed) % (draw(&seed) % 4 ? 400 : 40000);
         if (most > TOTAL - at)
             most = TOTAL - at;
+        bool room = ring_has_room(&here, &state, patient != NULL);
         size_t size = ring_reserve(&here, &state, most, patient != NULL, &data);
+        CHECK(size || !room); /* or it would try for ever */
         for (size_t i = 0; i < size; i++)
             data[i] = (char)pattern(at + i);
         if (size == 0)
@@ -127,8 +129,8 @@ static void levels(void)
     struct ring_reader in = {0};
     pair();
     CHECK_EQUAL(fill(&out, true), 4096 + 16384 + 65536 + 262144);
-    CHECK_EQUAL(ring_room(&here, &out, false), 0);
-    CHECK_EQUAL(ring_room(&here, &out, true), 4194304);
+    CHECK(!ring_has_room(&here, &out, true));
+    CHECK(ring_has_room(&here, &out, false));
     CHECK_EQUAL(fill(&out, false), 4194304);
     CHECK(!ring_writable(&here, &out));
     CHECK_EQUAL(drain(&in), 4096 + 16384 + 65536 + 262144 + 4194304);
@@ -170,7 +172,9 @@ static void nonsense(void)
         unsigned sum = 0;
         for (long i = 0; i < there_is; i += 997)
             sum += (unsigned char)from[i];
+        bool room = ring_has_room(&here, &out, false);
         size_t size = ring_reserve(&here, &out, 1 << 23, false, &to);
+        CHECK_EQUAL(size > 0, room);
         if (size)
             memset(to, (int)sum, size > 4096 ? 4096 : size);
         if (round % 1000 == 999)
@@ -178,8 +182,22 @@ static void nonsense(void)
     }
 }
 
+static void pieces(void)
+{
+    char data[8] = "";
+    struct iovec each[4] = {{data, 3}, {data, 0}, {data + 3, 5}, {data, 0}};
+    struct sock_pieces all = {each, 4, 0};
+    for (size_t n = 0; n <= 8; n++) {
+        CHECK_EQUAL(sock_pieces_copy(&all, NULL, n), n);
+        CHECK_EQUAL(sock_pieces_left(&all), 8 - n);
+        sock_pieces_back(&all, n);
+        CHECK_EQUAL(sock_pieces_left(&all), 8);
+    }
+}
+
 int main(void)
 {
+    pieces();
     stream(NULL);
     stream(&here);
     levels();

@@ -5,7 +5,7 @@
 #include "sock/place.h"
 #include "sock/policy.h"
 #include "sock/real.h"
-#include "sock/table.h"
+#include "sock/file.h"
 
 #include <pthread.h>
 
@@ -35,12 +35,12 @@ int main(void)
     struct sock_peer *held = sock_peer_take(id, fd);
     CHECK(pthread_create(&thread, NULL, look, NULL) == 0);
     for (int i = 0; i < ROUNDS; i++) {
-        struct sock_file *file = sock_link_open(STAGE_PLAIN, false);
+        struct sock_file *file = sock_file_open(STAGE_PLAIN, false);
         CHECK(file != NULL);
         file->peer = sock_peer_take(id, fd); /* counted: what is freed twice gives back one that is not its own */
-        sock_table_add(FD, file);
-        sock_drop(file);
-        CHECK(sock_table_remove(FD, file));
+        sock_file_add(FD, file);
+        CHECK(sock_file_remove(FD, file));
+        sock_file_close(FD, file);
     }
     atomic_store(&over, true);
     pthread_join(thread, NULL);

@@ -9,4 +9,16 @@ expect 0 '~^woken [0-9]+, in time$' '' "$VIADUCT_BIN/viaduct" sock -- "$VIADUCT_
 woken=$(tr -dc '0-9 ' <"$work/out")
 [ "$woken" -lt 100 ] || fail "woke up $woken times in half a second"
 [ "$(grep -c 'is joined' "$VIADUCT_LOG_FILE")" = 2 ] || { fail "the two ends are not joined:"; cat "$VIADUCT_LOG_FILE"; }
+
+# Two users, neither of them root: they share memory only if both allow the other one.
+users() { # JOINED OPTION...
+    local joined=$1
+    shift
+    : >"$VIADUCT_LOG_FILE"
+    expect 0 '~^woken [0-9]+, in time$' '' "$VIADUCT_BIN/viaduct" sock "$@" -- "$VIADUCT_BUILD/tests/sock/users" 65533 65532
+    [ "$(grep -c 'is joined' "$VIADUCT_LOG_FILE")" = $joined ] || { fail "with \"$*\" not $joined ends are joined:"; cat "$VIADUCT_LOG_FILE"; }
+}
+users 0
+users 0 --also-user 65533
+users 2 --also-user 65533,65532
 finish

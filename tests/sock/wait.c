@@ -1,5 +1,6 @@
 /* The stream and its waiting as a library, with two threads at each end of each direction: every byte comes, to the one
- * or the other, and nobody sleeps for ever. Both ends are here and use one mapping, so that the thread sanitizer sees all of it. */
+ * or the other, and nobody sleeps for ever. Both ends are here and use one mapping, so that the thread sanitizer sees all of it.
+ * And a bell that the kernel does not take at once. */
 #include "check.h"
 #include "sock/link.h"
 #include "sock/place.h"
@@ -7,10 +8,13 @@
 #include "sock/real.h"
 #include "sock/stream.h"
 #include <arpa/inet.h>
+#include <errno.h>
 #include <netinet/in.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 enum { WRITERS = 2, READERS = 2, EACH = 600000 };
@@ -36,11 +40,12 @@ static void ends_make(void)
     close(listener);
     CHECK(sock_board_open(&id, &board));
     for (int i = 0; i < 2; i++) {
-        struct sock_file *file = ends[i].file = sock_link_open(STAGE_PLAIN, i == 0);
+        struct sock_file *file = ends[i].file = sock_file_open(STAGE_PLAIN, i == 0);
         if (i == 0)
             close(sock_segment_make((uint32_t)(file - sock_files), cookie, &file->mapping));
         else
             file->mapping = ends[0].file->mapping;
+        atomic_store(&file->fd, ends[i].fd);
         file->peer = sock_peer_take(id, board);
         file->mapping.words->bit[i] = (uint32_t)(file - sock_files);
         CHECK(file->peer && file->mapping.words);
@@ -49,7 +54,7 @@ static void ends_make(void)
         atomic_store(&ends[i].file->link->stage, STAGE_JOINED);
     for (int i = 0; i < 2; i++) {
         sock_lock(&ends[i].file->link->receive);
-        sock_stream_be_ready(ends[i].file, ends[i].fd);
+        sock_stream_be_ready(ends[i].file);
         sock_unlock(&ends[i].file->link->receive);
     }
 }
@@ -66,7 +71,7 @@ static void *writer(void *argument)
         size_t size = 1 + (seed >> 33) % (seed % 4 ? 300 : sizeof(data));
         struct iovec piece = {data, size < EACH - done ? size : EACH - done};
         struct sock_pieces pieces = {&piece, 1, 0};
-        ssize_t n = sock_stream_send(end->file, end->fd, &pieces, 0);
+        ssize_t n = sock_stream_send(end->file, &pieces, 0);
         if (n == SOCK_PLAIN && sock_plain_begin(end->file->link, true)) { /* before the other side is ready */
             n = send(end->fd, data, piece.iov_len, 0);
             sock_plain_end(end->file->link, true);
@@ -86,7 +91,7 @@ static void *reader(void *argument)
     for (;;) {
         struct iovec piece = {data, sizeof(data)};
         struct sock_pieces pieces = {&piece, 1, 0};
-        ssize_t n = sock_stream_receive(end->file, end->fd, &pieces, 0);
+        ssize_t n = sock_stream_receive(end->file, &pieces, 0);
         if (n == SOCK_PLAIN)
             continue;
         CHECK(n >= 0);
@@ -100,12 +105,111 @@ static void *reader(void *argument)
     }
 }
 
+static void ends_close(void)
+{
+    sock_segment_leave((uint32_t)(ends[0].file - sock_files), &ends[0].file->mapping);
+    for (int i = 0; i < 2; i++) {
+        ends[i].file->mapping.words = NULL;
+        atomic_store(&ends[i].file->link->stage, STAGE_PLAIN); /* both are in this process: nothing is to be said */
+        sock_drop(ends[i].file);
+        close(ends[i].fd);
+    }
+}
+
+static ssize_t one_byte(ssize_t (*move)(struct sock_file *, struct sock_pieces *, int), struct end *end)
+{
+    char byte = 1;
+    struct sock_pieces pieces = {&(struct iovec){&byte, 1}, 1, 0};
+    return move(end->file, &pieces, MSG_DONTWAIT);
+}
+
+static bool bell_lies_there(int fd)
+{
+    char byte;
+    return recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 1;
+}
+
+static int refusals;
+static long (*real_call)(long number, long a, long b, long c, long d, long e, long f);
+static long refuse(long number, long a, long b, long c, long d, long e, long f)
+{
+    if (number != SYS_sendto || refusals-- <= 0)
+        return real_call(number, a, b, c, d, e, f);
+    errno = EAGAIN;
+    return -1;
+}
+
+/* The kernel has no memory for a moment, with nothing in the socket: the reader is told all the same. */
+static void bell_refused(void)
+{
+    ends_make();
+    real_call = sock_real.syscall;
+    sock_real.syscall = refuse;
+    refusals = 5;
+    CHECK_EQUAL(one_byte(sock_stream_send, &ends[0]), 1);
+    CHECK(bell_lies_there(ends[1].fd));
+    CHECK_EQUAL(one_byte(sock_stream_receive, &ends[1]), 1);
+    CHECK_EQUAL(one_byte(sock_stream_receive, &ends[1]), -1); /* takes the bell away */
+    CHECK(!bell_lies_there(ends[1].fd));
+    refusals = 3;
+    CHECK_EQUAL(one_byte(sock_stream_send, &ends[0]), 1);
+    CHECK(bell_lies_there(ends[1].fd));
+    sock_real.syscall = real_call;
+    ends_close();
+}
+
+/* Bytes of TCP fill the socket at the switch. Once they have been read, the next write tells the reader. */
+static void bell_behind_bytes(void)
+{
+    static char data[65536];
+    size_t there = 0;
+    ends_make();
+    for (ssize_t n; (n = send(ends[0].fd, data, sizeof(data), MSG_DONTWAIT)) > 0;)
+        there += (size_t)n;
+    while (send(ends[0].fd, data, 1, MSG_DONTWAIT) == 1)
+        there++;
+    CHECK_EQUAL(one_byte(sock_stream_send, &ends[0]), 1);
+    CHECK_EQUAL(atomic_load(&ends[0].file->link->out_phase), PHASE_RING);
+    while (there) {
+        struct iovec piece = {data, there < sizeof(data) ? there : sizeof(data)};
+        struct sock_pieces pieces = {&piece, 1, 0};
+        ssize_t n = sock_stream_receive(ends[1].file, &pieces, 0);
+        CHECK(n > 0);
+        if (n <= 0)
+            break;
+        there -= (size_t)n;
+    }
+    CHECK(!bell_lies_there(ends[1].fd));
+    CHECK_EQUAL(one_byte(sock_stream_send, &ends[0]), 1);
+    CHECK(bell_lies_there(ends[1].fd));
+    ends_close();
+}
+
+/* A reader is gone without a word, with a bell unread: a writer of little learns of it. */
+static void reader_gone(void)
+{
+    int written = 0;
+    ends_make();
+    CHECK_EQUAL(one_byte(sock_stream_send, &ends[0]), 1);
+    CHECK(bell_lies_there(ends[1].fd));
+    close(ends[1].fd);
+    while (written < 50 && one_byte(sock_stream_send, &ends[0]) == 1) {
+        written++;
+        usleep(2000);
+    }
+    CHECK(written < 20);
+    ends_close();
+}
+
 int main(void)
 {
     pthread_t writers[2][WRITERS], readers[2][READERS];
     signal(SIGPIPE, SIG_IGN);
     sock_real_find();
     sock_policy.on = true;
+    bell_refused();
+    bell_behind_bytes();
+    reader_gone();
     ends_make();
     for (int i = 0; i < 2; i++) {
         for (int k = 0; k < READERS; k++)

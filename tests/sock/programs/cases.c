@@ -8,6 +8,8 @@
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -15,6 +17,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
@@ -298,6 +301,115 @@ static void signals(int fd, int flags)
 }
 static void interrupt_client(int fd) { signals(fd, 0); }
 static void restart_client(int fd) { signals(fd, SA_RESTART); }
+
+/* The other ways to say whether a handler ends calls, and for how many signals it is there. */
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+static void alarm_and_read(int fd)
+{
+    struct itimerval timer = {.it_value = {0, 50000}};
+    struct sigaction now;
+    char byte;
+    setitimer(ITIMER_REAL, &timer, NULL);
+    SAY(" %s", told(read(fd, &byte, 1)));
+    sigaction(SIGALRM, NULL, &now);
+    SAY(" %s,", now.sa_handler == on_alarm ? "stays" : now.sa_handler == SIG_DFL ? "default" : "another");
+}
+static void old_signals_client(int fd)
+{
+    struct sigaction once = {.sa_handler = on_alarm, .sa_flags = (int)SA_RESETHAND}, now;
+    signal(SIGALRM, on_alarm);
+    siginterrupt(SIGALRM, 1);
+    alarm_and_read(fd);
+    signal(SIGALRM, on_alarm);
+    alarm_and_read(fd);
+    sysv_signal(SIGALRM, on_alarm);
+    alarm_and_read(fd);
+    sigset(SIGALRM, on_alarm);
+    alarm_and_read(fd);
+    sigaction(SIGALRM, &once, NULL);
+    sigaction(SIGALRM, NULL, &now);
+    SAY(" once %d,", now.sa_handler == on_alarm && (now.sa_flags & (int)SA_RESETHAND) == (int)SA_RESETHAND);
+    alarm_and_read(fd);
+}
+static void old_signals_server(int fd)
+{
+    char byte;
+    (void)!read(fd, &byte, 1);
+}
+
+/* Signals of libc itself, by which it changes all threads, end no call of the program. */
+static void *change_group(void *unused)
+{
+    pause_ms(50);
+    if (setgid(getgid()))
+        _exit(9);
+    return unused;
+}
+static void libc_signals_client(int fd)
+{
+    pthread_t thread;
+    char byte;
+    pthread_create(&thread, NULL, change_group, NULL);
+    SAY(" %s", told(read(fd, &byte, 1)));
+    pthread_join(thread, NULL);
+}
+static void libc_signals_server(int fd)
+{
+    pause_ms(200);
+    if (write(fd, "x", 1) != 1)
+        _exit(8);
+}
+
+/* A signal for all that comes. */
+static volatile int arrivals;
+static void on_arrival(int number)
+{
+    (void)number;
+    arrivals++;
+}
+static void async_client(int fd)
+{
+    signal(SIGIO, on_arrival);
+    fcntl(fd, F_SETOWN, getpid());
+    fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_ASYNC);
+    for (double end = now() + 0.3; now() < end;)
+        pause_ms(10);
+    SAY(" %s", arrivals >= 3 ? "told each time" : "told too seldom");
+}
+static void async_server(int fd)
+{
+    pause_ms(50);
+    for (int i = 0; i < 3; i++) {
+        if (write(fd, "x", 1) != 1)
+            _exit(8);
+        pause_ms(30);
+    }
+    pause_ms(200);
+}
+
+/* A handler that ends no call, while a writer waits for room. */
+static void restart_full_client(int fd)
+{
+    static char data[1 << 16];
+    struct sigaction action = {.sa_handler = on_alarm, .sa_flags = SA_RESTART};
+    struct itimerval timer = {.it_value = {0, 1000}};
+    int flags = fcntl(fd, F_GETFL);
+    fcntl(fd, F_SETFL, flags | O_NONBLOCK);
+    while (write(fd, data, sizeof(data)) > 0)
+        ;
+    fcntl(fd, F_SETFL, flags);
+    sigaction(SIGALRM, &action, NULL);
+    setitimer(ITIMER_REAL, &timer, NULL);
+    SAY(" %s", told(write(fd, data, 10)));
+}
+static void restart_full_server(int fd)
+{
+    static char data[1 << 16];
+    pause_ms(300);
+    while (read(fd, data, sizeof(data)) > 0)
+        ;
+}
+
 static void late_server(int fd)
 {
     pause_ms(400);
@@ -373,6 +485,32 @@ static void left_by_spawn(char *command)
         waitpid(child, NULL, 0);
 }
 
+static void left_by_system(char *command) { (void)!system(command); }
+static void left_by_popen(char *command)
+{
+    FILE *pipe = popen(command, "r");
+    for (int c; pipe && (c = getc(pipe)) != EOF;)
+        putchar(c);
+    if (pipe)
+        pclose(pipe);
+}
+
+/* What closes itself when a program begins is given to it by the actions. */
+static int left_fd;
+static void left_by_actions(char *command)
+{
+    char *words[] = {"sh", "-c", command, NULL};
+    extern char **environ;
+    pid_t child;
+    posix_spawn_file_actions_t actions;
+    fcntl(left_fd, F_SETFD, FD_CLOEXEC);
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, left_fd, left_fd);
+    if (posix_spawn(&child, "/bin/sh", &actions, NULL, words, environ) == 0)
+        waitpid(child, NULL, 0);
+    posix_spawn_file_actions_destroy(&actions);
+}
+
 static void left_to_programs(int fd, void (*run)(char *command))
 {
     static unsigned char data[500];
@@ -400,6 +538,13 @@ static void left_to_programs(int fd, void (*run)(char *command))
 }
 static void left_fork_client(int fd) { left_to_programs(fd, left_by_fork); }
 static void left_spawn_client(int fd) { left_to_programs(fd, left_by_spawn); }
+static void left_system_client(int fd) { left_to_programs(fd, left_by_system); }
+static void left_popen_client(int fd) { left_to_programs(fd, left_by_popen); }
+static void left_actions_client(int fd)
+{
+    left_fd = fd;
+    left_to_programs(fd, left_by_actions);
+}
 /* The process itself becomes the other program, which is the only one that has the connection. */
 static void left_exec_client(int fd)
 {
@@ -425,7 +570,7 @@ static void left_server_programs(int fd)
         _exit(8);
 }
 
-static void pass_client(int fd)
+static void pass(int fd, int many)
 {
     int ends[2];
     char byte = 0, answer[20] = "";
@@ -450,10 +595,56 @@ static void pass_client(int fd)
     }
     control.head = (struct cmsghdr){.cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(sizeof(int))};
     memcpy(CMSG_DATA(&control.head), &fd, sizeof(int));
-    if (sendmsg(ends[0], &message, 0) != 1)
+    struct mmsghdr messages = {.msg_hdr = message};
+    if ((many ? sendmmsg(ends[0], &messages, 1, 0) : (int)sendmsg(ends[0], &message, 0)) != 1)
         SAY(" not sent: %s", strerror(errno));
     close(fd);
     waitpid(child, NULL, 0);
+}
+static void pass_client(int fd) { pass(fd, 0); }
+static void pass_many_client(int fd) { pass(fd, 1); }
+
+/* Messages of which the first one finds room for a part: what follows it is not sent. */
+static void many_client(int fd)
+{
+    static char data[2][1 << 23];
+    struct iovec pieces[2] = {{data[0], sizeof(data[0])}, {data[1], sizeof(data[1])}};
+    struct mmsghdr messages[2] = {{.msg_hdr = {.msg_iov = &pieces[0], .msg_iovlen = 1}},
+                                  {.msg_hdr = {.msg_iov = &pieces[1], .msg_iovlen = 1}}};
+    struct timeval limit = {0, 200000};
+    memset(data[1], 1, sizeof(data[1]));
+    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit)); /* over before the server reads */
+    int sent = sendmmsg(fd, messages, 2, 0);
+    SAY(" sent %d, %s", sent, messages[0].msg_len < sizeof(data[0]) ? "a part" : "all");
+}
+static void many_server(int fd)
+{
+    static char data[1 << 16];
+    pause_ms(300);
+    for (ssize_t n; (n = read(fd, data, sizeof(data))) > 0;)
+        if (memchr(data, 1, (size_t)n))
+            _exit(8);
+}
+
+/* A descriptor that is close-on-exec is copied for the child by libc. */
+static void spawned_copy_client(int fd)
+{
+    extern char **environ;
+    char *words[] = {"echo", "hello", NULL};
+    posix_spawn_file_actions_t actions;
+    pid_t child;
+    fcntl(fd, F_SETFD, FD_CLOEXEC);
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, fd, 1);
+    if (posix_spawnp(&child, "echo", &actions, NULL, words, environ) == 0)
+        waitpid(child, NULL, 0);
+    posix_spawn_file_actions_destroy(&actions);
+}
+static void spawned_copy_server(int fd)
+{
+    char data[10] = "";
+    ssize_t n = recv(fd, data, 6, MSG_WAITALL);
+    SAY(" %s %.5s", told(n), data);
 }
 
 static void fork_client(int fd)
@@ -470,6 +661,87 @@ static void fork_client(int fd)
     ssize_t n = write(fd, "parent", 6);
     n = recv(fd, data, 6, MSG_WAITALL);
     SAY(", %s %.6s", told(n), data);
+}
+
+/* A child that is a copy of its parent, though no fork made it, closes what it has. */
+static int close_it(void *fd) { return close(*(int *)fd); }
+static void clone_client(int fd)
+{
+    static char stack[65536] __attribute__((aligned(16)));
+    char data[20] = "";
+    pid_t child = clone(close_it, stack + sizeof(stack), SIGCHLD, &fd);
+    waitpid(child, NULL, 0);
+    ssize_t n = write(fd, "parent", 6);
+    n = recv(fd, data, 6, MSG_WAITALL);
+    SAY(" %s %.6s", told(n), data);
+}
+
+/* What a child closes stays in the set of its parent. */
+static void child_closes_client(int fd)
+{
+    int set = epoll_create1(0);
+    struct epoll_event event = {.events = EPOLLIN, .data.u64 = 7}, got = {0};
+    char byte;
+    epoll_ctl(set, EPOLL_CTL_ADD, fd, &event);
+    pid_t child = fork();
+    if (child == 0) {
+        close(fd);
+        _exit(0);
+    }
+    waitpid(child, NULL, 0);
+    for (int i = 0; i < 3; i++) {
+        SAY(" %d", epoll_wait(set, &got, 1, 1000));
+        SAY(" of %d, byte %s,", (int)got.data.u64, told(read(fd, &byte, 1)));
+    }
+    SAY(" then %s", told(epoll_ctl(set, EPOLL_CTL_MOD, fd, &event)));
+    close(set);
+}
+
+/* While one thread is about to make a child, another one makes one that lives on: the first does not wait for that. */
+static int other_forks;
+static pid_t long_child;
+static void *fork_beside(void *nothing)
+{
+    if ((long_child = fork()) == 0) {
+        pause_ms(5000);
+        _exit(0);
+    }
+    return nothing;
+}
+static void before_fork(void)
+{
+    pthread_t thread;
+    if (!other_forks)
+        return;
+    other_forks = 0;
+    pthread_create(&thread, NULL, fork_beside, NULL);
+    pthread_join(thread, NULL);
+}
+static void vfork_client(int fd)
+{
+    double start = now();
+    int status = -1;
+    pthread_atfork(before_fork, NULL, NULL);
+    other_forks = 1;
+    pid_t child = vfork();
+    if (child == 0) {
+        execlp("true", "true", (char *)NULL);
+        _exit(7);
+    }
+    SAY(" %s", now() - start < IN_TIME ? "in time" : "late");
+    waitpid(child, &status, 0);
+    SAY(", child %d", status);
+    other_forks = 0;
+    if (long_child) {
+        kill(long_child, SIGKILL);
+        waitpid(long_child, NULL, 0);
+    }
+    (void)fd;
+}
+static void vfork_server(int fd)
+{
+    char byte;
+    (void)!read(fd, &byte, 1);
 }
 
 static void nested_client(int fd)
@@ -572,6 +844,47 @@ static void many_sets_client(int fd)
 }
 static void many_sets_server(int fd) { turns(fd, 0, 70); }
 
+/* More sets than a family of processes knows: what is in the last one is told as in the first. */
+enum { SETS_MORE = 4100 };
+static void unknown_set_client(int fd)
+{
+    struct rlimit limit;
+    struct epoll_event event = {.events = EPOLLIN | EPOLLOUT | EPOLLET, .data.u64 = 7}, got = {0};
+    char *data = calloc(1, 1 << 16);
+    int set = -1, n = 1, sets[SETS_MORE];
+    getrlimit(RLIMIT_NOFILE, &limit);
+    limit.rlim_cur = SETS_MORE + 100 < limit.rlim_max ? SETS_MORE + 100 : limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
+    for (int i = 0; i < SETS_MORE; i++)
+        set = sets[i] = epoll_create1(0);
+    fcntl(fd, F_SETFL, O_NONBLOCK);
+    SAY(" %s,", told(epoll_ctl(set, EPOLL_CTL_ADD, fd, &event)));
+    for (size_t sent = 0; sent < 20 << 20 && n == 1;) {
+        ssize_t out = write(fd, data, 1 << 16);
+        sent += out > 0 ? (size_t)out : 0;
+        while (out < 0 && (n = epoll_wait(set, &got, 1, 3000)) == 1 && !(got.events & EPOLLOUT))
+            ;
+    }
+    SAY(" %s of %d,", n == 1 ? "all written" : "never told", (int)got.data.u64);
+    shutdown(fd, SHUT_WR);
+    do
+        n = epoll_wait(set, &got, 1, 3000);
+    while (n == 1 && !(got.events & EPOLLIN));
+    SAY(" %d,", n);
+    SAY(" byte %s", told(read(fd, data, 2)));
+    for (int i = 0; i < SETS_MORE; i++)
+        close(sets[i]);
+}
+static void unknown_set_server(int fd)
+{
+    char *data = calloc(1, 1 << 16);
+    pause_ms(600); /* until no more can be written */
+    while (read(fd, data, 1 << 16) > 0)
+        ;
+    if (write(fd, "x", 1) != 1)
+        _exit(8);
+}
+
 /* One thread waits in a set in which another one looks. */
 static int shared_set;
 static void *shared_set_wait(void *fd)
@@ -628,6 +941,263 @@ static void two_writers_client(int fd)
         pthread_join(threads[i], &ended[i]);
     shutdown(fd, SHUT_WR);
     SAY(" %d %d, the end %s", ended[0] == &fd, ended[1] == &fd, told(read(fd, &byte, 1)));
+}
+
+/* A connection is closed while a thread is in a call on it, and its number is used again: the call goes on with what it
+ * began with, and nobody else's socket sees anything of it. */
+#define MUCH (8 << 20)
+static _Atomic int caller; /* the thread that is about to call */
+static void caller_sleeps(void)
+{
+    char path[60], state = 0;
+    while (state != 'S') {
+        snprintf(path, sizeof(path), "/proc/self/task/%d/stat", caller);
+        FILE *file = caller ? fopen(path, "re") : NULL;
+        if (file && fscanf(file, "%*d (%*[^)]) %c", &state) != 1)
+            _exit(9);
+        if (file)
+            fclose(file);
+        pause_ms(1);
+    }
+}
+static void *write_much(void *fd)
+{
+    caller = gettid();
+    char *data = calloc(1, MUCH);
+    ssize_t n = write(*(int *)fd, data, MUCH);
+    free(data);
+    return (void *)(n == MUCH ? fd : NULL);
+}
+static void *read_one(void *fd)
+{
+    char byte = 0;
+    caller = gettid();
+    return (void *)(read(*(int *)fd, &byte, 1) == 1 && byte == 'x' ? fd : NULL);
+}
+static void closed_in_call(int fd, void *(*call)(void *))
+{
+    int given = fd, other[2];
+    pthread_t thread;
+    void *ended;
+    char byte;
+    caller = 0;
+    pthread_create(&thread, NULL, call, &given);
+    caller_sleeps();
+    pause_ms(20); /* for good */
+    close(fd);
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, other) != 0)
+        _exit(9);
+    pthread_join(thread, &ended);
+    SAY(" %d, all of it %d,", other[0] == fd, ended != NULL);
+    SAY(" the other one has %s", told(recv(other[1], &byte, 1, MSG_DONTWAIT)));
+    SAY(" and %s", told(recv(other[0], &byte, 1, MSG_DONTWAIT)));
+    close(other[0]);
+    close(other[1]);
+}
+static void closed_writer_client(int fd) { closed_in_call(fd, write_much); }
+static void closed_writer_server(int fd)
+{
+    char *data = calloc(1, MUCH), byte;
+    pause_ms(200);
+    if (recv(fd, data, MUCH, MSG_WAITALL) != MUCH || read(fd, &byte, 1) != 0)
+        _exit(9);
+}
+static void closed_reader_client(int fd) { closed_in_call(fd, read_one); }
+static void closed_reader_server(int fd)
+{
+    char byte;
+    pause_ms(200);
+    if (recv(fd, &byte, 1, MSG_DONTWAIT) != -1 || errno != EAGAIN) /* nothing has ended */
+        _exit(9);
+    if (write(fd, "x", 1) != 1 || read(fd, &byte, 1) != 0)
+        _exit(9);
+}
+/* The same with a copy of the descriptor, which the connection lives on by. */
+static void closed_copy_client(int fd)
+{
+    int copy = dup(fd);
+    char byte;
+    closed_in_call(fd, read_one);
+    SAY(", by the copy %s,", told(write(copy, "y", 1)));
+    SAY(" %s", told(read(copy, &byte, 1)));
+    close(copy);
+}
+static void closed_copy_server(int fd)
+{
+    char bytes[2];
+    pause_ms(200);
+    if (write(fd, "x", 1) != 1 || read(fd, bytes, 1) != 1 || write(fd, bytes, 1) != 1)
+        _exit(9);
+}
+
+/* A handler jumps out of a call, as programs of old do to end a wait. */
+static sigjmp_buf out_of_it;
+static void on_alarm_jump(int number)
+{
+    (void)number;
+    siglongjmp(out_of_it, 1);
+}
+static void jumped_client(int fd)
+{
+    struct itimerval timer = {.it_value = {0, 50000}};
+    struct pollfd one = {.fd = fd, .events = POLLIN};
+    static volatile int jumps;
+    char byte;
+    signal(SIGALRM, on_alarm_jump);
+    jumps = sigsetjmp(out_of_it, 1) ? jumps + 1 : 0;
+    if (jumps < 4) {
+        setitimer(ITIMER_REAL, &timer, NULL);
+        if (jumps % 2 ? poll(&one, 1, 3000) : read(fd, &byte, 1))
+            SAY(" not interrupted");
+    }
+    SAY(" %d jumps", jumps);
+}
+static void jumped_server(int fd)
+{
+    char byte;
+    if (read(fd, &byte, 1) != 0)
+        _exit(9);
+}
+
+/* A thread that waits for room hears that another one has said the end. */
+static void *shut(void *fd)
+{
+    caller_sleeps();
+    pause_ms(100); /* for good */
+    return (void *)(shutdown(*(int *)fd, SHUT_WR) == 0 ? fd : NULL);
+}
+static void shut_writer_client(int fd)
+{
+    char *data = calloc(1, MUCH);
+    pthread_t thread;
+    void *ended;
+    double start = now();
+    signal(SIGPIPE, SIG_IGN);
+    caller = getpid();
+    pthread_create(&thread, NULL, shut, &fd);
+    ssize_t n = write(fd, data, MUCH);
+    SAY(" %s %s,", n > 0 && n < MUCH ? "a part" : told(n), now() - start < 1 ? "in time" : "late");
+    pthread_join(thread, &ended);
+    SAY(" %d, then %s", ended != NULL, told(write(fd, data, 1)));
+}
+static void shut_writer_server(int fd)
+{
+    char *data = calloc(1, MUCH);
+    ssize_t n;
+    pause_ms(1500);
+    while ((n = read(fd, data, MUCH)) > 0)
+        ;
+    if (n != 0)
+        _exit(9);
+}
+
+static int listen_here(struct sockaddr_in *address)
+{
+    socklen_t length = sizeof(*address);
+    int listener = socket(AF_INET, SOCK_STREAM, 0);
+    *address = (struct sockaddr_in){.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    if (bind(listener, (struct sockaddr *)address, length) || listen(listener, 4) ||
+        getsockname(listener, (struct sockaddr *)address, &length))
+        exit(1);
+    return listener;
+}
+
+/* A socket leaves its connection, and has another one afterwards. */
+static void anew_client(int fd)
+{
+    struct sockaddr none = {.sa_family = AF_UNSPEC};
+    struct sockaddr_in address;
+    struct timeval limit = {2, 0};
+    char data[5] = "";
+    int listener = listen_here(&address);
+    SAY(" %s", told(connect(fd, &none, sizeof(none))));
+    SAY(" %s", told(connect(fd, (struct sockaddr *)&address, sizeof(address))));
+    int other = accept(listener, NULL, NULL);
+    setsockopt(other, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+    SAY(", sent %s,", told(write(fd, "fresh", 5)));
+    SAY(" there %s", told(recv(other, data, 5, MSG_WAITALL)));
+    SAY(" %.5s", data);
+    close(other);
+    close(listener);
+}
+static void anew_server(int fd)
+{
+    char byte;
+    if (read(fd, &byte, 1) != -1 || errno != ECONNRESET)
+        _exit(9);
+}
+
+/* A set is what it is by each of its descriptors. */
+static void copied_set_client(int fd)
+{
+    int first = epoll_create1(0), copy = dup(first), other[2];
+    struct epoll_event event = {.events = EPOLLIN, .data.u64 = 7}, got = {0};
+    char byte = 0;
+    close(first);
+    if (pipe(other))
+        _exit(9);
+    SAY(" %s", told(epoll_ctl(copy, EPOLL_CTL_ADD, fd, &event)));
+    if (write(fd, &byte, 1) != 1)
+        _exit(9);
+    SAY(" %s", told(epoll_wait(copy, &got, 1, 2000)));
+    SAY(":%d %s", (int)got.data.u64, told(read(fd, &byte, 1)));
+    SAY(" %s", told(epoll_ctl(copy, EPOLL_CTL_MOD, fd, &event)));
+    SAY(" %s", told(epoll_ctl(copy, EPOLL_CTL_DEL, fd, NULL)));
+    close(copy);
+    close(other[0]);
+    close(other[1]);
+}
+static void copied_set_server(int fd)
+{
+    char byte;
+    if (read(fd, &byte, 1) != 1 || write(fd, &byte, 1) != 1 || read(fd, &byte, 1) != 0)
+        _exit(9);
+}
+
+/* Members of a set that is asked by poll: what it says is what the kernel knows of them. */
+static void polled_set_client(int fd)
+{
+    int set = epoll_create1(0);
+    struct epoll_event event = {.events = EPOLLIN, .data.u64 = 7};
+    struct pollfd one = {.fd = set, .events = POLLIN};
+    epoll_ctl(set, EPOLL_CTL_ADD, fd, &event);
+    SAY(" %d", poll(&one, 1, 0));
+    turns(fd, 1, 30);
+    SAY(" %d", poll(&one, 1, 0));
+    event.events |= EPOLLOUT;
+    epoll_ctl(set, EPOLL_CTL_MOD, fd, &event);
+    SAY(" %d", poll(&one, 1, 150));
+    close(set);
+}
+static void turns_server(int fd)
+{
+    turns(fd, 0, 30);
+    pause_ms(300);
+}
+
+/* An exclusive member cannot be registered otherwise later. */
+static void exclusive_client(int fd)
+{
+    int set = epoll_create1(0);
+    struct epoll_event event = {.events = EPOLLOUT | EPOLLEXCLUSIVE, .data.u64 = 7}, got;
+    char *data = calloc(1, 1 << 16);
+    SAY(" %s", told(epoll_ctl(set, EPOLL_CTL_ADD, fd, &event)));
+    turns(fd, 1, 30);
+    SAY(" room %d", epoll_wait(set, &got, 1, 0));
+    fcntl(fd, F_SETFL, O_NONBLOCK);
+    while (write(fd, data, 1 << 16) > 0 || poll(NULL, 0, 20) || write(fd, data, 1 << 16) > 0)
+        ;
+    SAY(", then %d", epoll_wait(set, &got, 1, 0));
+    SAY(", later %d", epoll_wait(set, &got, 1, 3000));
+    close(set);
+}
+static void exclusive_server(int fd)
+{
+    char *data = calloc(1, 1 << 16);
+    turns(fd, 0, 30);
+    pause_ms(300);
+    while (read(fd, data, 1 << 16) > 0)
+        ;
 }
 
 /* Whatever waits for room hears that the reader is gone. */
@@ -740,6 +1310,91 @@ static void splice_server(int fd)
     }
 }
 
+/* An end that is to be a reset. */
+static void abortive_client(int fd)
+{
+    char data[8];
+    SAY(" %s", told(read(fd, data, 8)));
+}
+static void abortive_server(int fd)
+{
+    const struct linger none = {.l_onoff = 1, .l_linger = 0};
+    pause_ms(50);
+    setsockopt(fd, SOL_SOCKET, SO_LINGER, &none, sizeof(none));
+    close(fd);
+}
+
+/* Who says that it will not read gets what has come, and what comes later. */
+static void deaf_client(int fd)
+{
+    char data[20];
+    struct pollfd one = {.fd = fd, .events = POLLIN};
+    SAY(" %d,", poll(&one, 1, 2000));
+    shutdown(fd, SHUT_RD);
+    SAY(" %s,", told(recv(fd, data, 3, 0)));
+    SAY(" %s,", told(recv(fd, data, 20, 0)));
+    SAY(" %s", told(recv(fd, data, 20, 0)));
+}
+static void deaf_server(int fd)
+{
+    pause_ms(20);
+    if (write(fd, "early", 5) != 5)
+        _exit(8);
+    pause_ms(200);
+}
+
+/* A writer whose reader has gone without a word learns of it soon, though it writes little. */
+static void gone_client(int fd)
+{
+    int refused = 0;
+    signal(SIGPIPE, SIG_IGN);
+    pause_ms(100);
+    for (int i = 0; i < 20 && !refused; i++) {
+        refused = write(fd, "x", 1) != 1;
+        pause_ms(3);
+    }
+    SAY(" %s", refused ? "told" : "never told");
+}
+static void gone_server(int fd)
+{
+    (void)fd;
+    _exit(0);
+}
+
+/* A thread is cancelled in a call, and its handler closes the connection. */
+static void close_late(void *fd) { close(*(int *)fd); }
+static void *cancelled(void *fd)
+{
+    char byte;
+    pthread_cleanup_push(close_late, fd);
+    pause_ms(50); /* the request waits until the next call that may be cancelled */
+    pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, NULL);
+    while (read(*(int *)fd, &byte, 1) >= 0)
+        ;
+    pthread_cleanup_pop(0);
+    return NULL;
+}
+static void *cancelled_later(void *fd)
+{
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
+    return cancelled(fd);
+}
+static void cancel_client(int fd)
+{
+    pthread_t thread;
+    void *result;
+    pthread_create(&thread, NULL, cancelled_later, &fd);
+    pthread_cancel(thread);
+    pthread_join(thread, &result);
+    SAY(" %s,", result == PTHREAD_CANCELED ? "cancelled" : "returned");
+    SAY(" %d", fcntl(fd, F_GETFD));
+}
+static void cancel_server(int fd)
+{
+    char byte;
+    (void)!read(fd, &byte, 1);
+}
+
 /* What has been taken out of a set is not told any more, and nothing else is told in its place. */
 static void taken_out_client(int fd)
 {
@@ -786,13 +1441,26 @@ static const struct {
     {"left in a set, then unseen", left_set_client, left_set_server},
     {"interrupted", interrupt_client, late_server},
     {"restarted", restart_client, late_server},
+    {"old signals", old_signals_client, old_signals_server},
+    {"signals of libc", libc_signals_client, libc_signals_server},
+    {"signals for what comes", async_client, async_server},
+    {"restarted when full", restart_full_client, restart_full_server},
     {"stream", stream_client, stream_server},
     {"exec", exec_client, exec_server},
     {"exec, bytes are there", left_exec_client, left_server_programs},
     {"exec by children, bytes are there", left_fork_client, left_server_programs},
     {"spawned, bytes are there", left_spawn_client, left_server_programs},
+    {"spawned with a copy", spawned_copy_client, spawned_copy_server},
+    {"spawned with a copy, bytes are there", left_actions_client, left_server_programs},
+    {"system, bytes are there", left_system_client, left_server_programs},
+    {"popen, bytes are there", left_popen_client, left_server_programs},
     {"passed on", pass_client, stream_server},
+    {"passed on by sendmmsg", pass_many_client, stream_server},
+    {"many messages", many_client, many_server},
     {"forked", fork_client, stream_server},
+    {"cloned", clone_client, stream_server},
+    {"closed by a child, in a set", child_closes_client, nested_server},
+    {"vfork beside fork", vfork_client, vfork_server},
     {"nested", nested_client, nested_server},
     {"burst", burst_client, burst_server},
     {"full", full_client, full_server},
@@ -801,28 +1469,38 @@ static const struct {
     {"two writers", two_writers_client, full_server},
     {"held back", held_client, held_server},
     {"spliced", splice_client, splice_server},
+    {"abortive close", abortive_client, abortive_server},
+    {"no more reading", deaf_client, deaf_server},
+    {"gone without a word", gone_client, gone_server},
+    {"cancelled", cancel_client, cancel_server},
     {"taken out of a set", taken_out_client, taken_out_server},
+    {"closed while written", closed_writer_client, closed_writer_server},
+    {"closed while read", closed_reader_client, closed_reader_server},
+    {"one of two closed while read", closed_copy_client, closed_copy_server},
+    {"jumped out of", jumped_client, jumped_server},
+    {"shut while written", shut_writer_client, shut_writer_server},
+    {"connected anew", anew_client, anew_server},
+    {"copied set", copied_set_client, copied_set_server},
+    {"member of a polled set stays TCP", polled_set_client, turns_server},
+    {"exclusive member stays TCP", exclusive_client, exclusive_server},
     {"full and killed", full_killed_client, full_killed_server},
     {"half closed and killed", half_killed_client, half_killed_server},
     {"half closed, then closed", half_killed_client, half_closed_server},
     {"half closed and killed, in a set", half_killed_events_client, half_killed_server},
     {"many sets", many_sets_client, many_sets_server},
+    {"a set too many", unknown_set_client, unknown_set_server},
 };
 
 static void run(size_t i)
 {
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t length = sizeof(address);
-    int listener = socket(AF_INET, SOCK_STREAM, 0), status;
-    if (bind(listener, (struct sockaddr *)&address, length) || listen(listener, 4) ||
-        getsockname(listener, (struct sockaddr *)&address, &length))
-        exit(1);
+    struct sockaddr_in address;
+    int listener = listen_here(&address), status, used_before = strstr(cases[i].name, "stays TCP") ? 0 : 30;
     SAY("%s:", cases[i].name);
     pid_t server = fork();
     if (server == 0) {
         int fd = accept(listener, NULL, NULL);
         close(listener);
-        turns(fd, 0, 30);
+        turns(fd, 0, used_before);
         cases[i].server(fd);
         close(fd);
         _exit(0);
@@ -831,7 +1509,7 @@ static void run(size_t i)
     int fd = socket(AF_INET, SOCK_STREAM, 0);
     if (connect(fd, (struct sockaddr *)&address, sizeof(address)))
         exit(1);
-    turns(fd, 1, 30);
+    turns(fd, 1, used_before);
     cases[i].client(fd);
     close(fd);
     waitpid(server, &status, 0);

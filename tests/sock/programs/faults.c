@@ -1,5 +1,5 @@
 /* Two ends of a connection that answer each other, send much both ways at once, and set an option that shared memory
- * cannot keep. At one step one of them is killed or stopped, or finds no memory or descriptor any more: the other one
+ * cannot keep, or begin a program while bytes lie unread. At one step one of them is killed or stopped, or finds no memory or descriptor any more: the other one
  * sees what TCP would show, and nothing of ours is left behind in it. For tests/sock/faults.sh.
  *   faults ACTION STEP...      prints a line for each step that nobody came by, or where something was wrong */
 #include <arpa/inet.h>
@@ -8,15 +8,17 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { MUCH = 600000, LIMIT_MS = 5000 };
+enum { MUCH = 600000, UNREAD = 20000, LIMIT_MS = 5000 };
 enum { FINE, CUT = 40, WRONG_BYTES, SILENT, LEFT_BEHIND, NO_CONNECTION }; /* CUT: the other end has gone */
 
 static char *data;
@@ -62,7 +64,25 @@ static int move(int fd, int server, size_t *sent, size_t *got, size_t to_send, s
     return FINE;
 }
 
-static int talk(int fd, int server)
+/* The program does not touch the connection, which it has; the bytes are there afterwards. */
+static void program_begins(int fd)
+{
+    char *words[] = {"true", NULL};
+    extern char **environ;
+    pid_t child;
+    int bytes = 0;
+    for (int i = 0; i < LIMIT_MS && bytes < UNREAD; i++) {
+        ioctl(fd, FIONREAD, &bytes);
+        usleep(1000);
+    }
+    posix_spawn_file_actions_t quiet; /* without descriptors it cannot begin, and says so */
+    posix_spawn_file_actions_init(&quiet);
+    posix_spawn_file_actions_addclose(&quiet, 2);
+    if (posix_spawn(&child, "/bin/true", &quiet, NULL, words, environ) == 0)
+        waitpid(child, NULL, 0);
+}
+
+static int talk(int fd, int server, int begins)
 {
     size_t sent = 0, got = 0;
     int on = 1, result = FINE;
@@ -74,6 +94,12 @@ static int talk(int fd, int server)
         result = move(fd, server, &sent, &got, i % 2 == server, i % 2 != server);
     if (!server)
         usleep(2000); /* nothing is under way */
+    if (result == FINE && begins && !server)
+        result = move(fd, server, &sent, &got, UNREAD, 0);
+    if (result == FINE && begins && server) {
+        program_begins(fd);
+        result = move(fd, server, &sent, &got, 0, UNREAD);
+    }
     if (result == FINE && server)
         setsockopt(fd, SOL_SOCKET, SO_TIMESTAMP, &on, sizeof(on)); /* both directions go back to TCP */
     for (int i = 0; result == FINE && i < 20; i++)
@@ -94,7 +120,7 @@ static int left_behind(void)
     return found;
 }
 
-static void side(int server, int listener, const struct sockaddr_in *address, const char *fault)
+static void side(int server, int listener, const struct sockaddr_in *address, const char *fault, int begins)
 {
     if (fault)
         setenv("SOCK_STEP", fault, 1);
@@ -102,7 +128,7 @@ static void side(int server, int listener, const struct sockaddr_in *address, co
     close(listener);
     if (fd < 0 || (!server && connect(fd, (const struct sockaddr *)address, sizeof(*address))))
         _exit(NO_CONNECTION);
-    int result = talk(fd, server);
+    int result = talk(fd, server, begins);
     close(fd);
     _exit(!fault && left_behind() ? LEFT_BEHIND : result);
 }
@@ -139,7 +165,7 @@ static int try(const char *action, const char *step, int before, int server)
     pid_t child[2];
     for (int i = 0; i < 2; i++)
         if ((child[i] = fork()) == 0)
-            side(i, listener, &address, i == server ? fault : NULL);
+            side(i, listener, &address, i == server ? fault : NULL, strncmp(step, "rest_", 5) == 0);
     close(listener);
     close(99);
     close(ends[1]);

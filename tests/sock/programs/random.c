@@ -3,14 +3,15 @@
  *   random SEED CONNECTIONS BYTES
  * Each connection has a pattern of its own in each direction. A side serves a connection by two threads that block, or
  * by one that waits in poll, select or epoll, as the seed says; now and then an option is set that shared memory cannot
- * keep, a descriptor is copied, a child is forked. Bytes are not held back for the other side's, so nothing can block
- * for good. */
+ * keep, a descriptor is copied, a child is made in one of three ways. Bytes are not held back for the other side's, so
+ * nothing can block for good. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -26,7 +27,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { MOST = 150000 };
+enum { MOST = 150000, STACK = 65536 };
 
 struct side { /* of one connection */
     int fd, connection, server;
@@ -136,6 +137,8 @@ static ssize_t receive_some(struct side *side, char *data, int flags)
     }
 }
 
+static int close_it(void *fd) { return close(*(int *)fd); }
+
 /* Things that must not matter. */
 static void disturb(struct side *side)
 {
@@ -151,11 +154,29 @@ static void disturb(struct side *side)
     case 2: {
         pid_t child = fork();
         if (child == 0)
-            _exit(0);
+            _exit(draw(&side->seed) % 2 && close(side->fd) != 0);
         waitpid(child, &status, 0);
         break;
     }
     case 3: usleep((useconds_t)(draw(&side->seed) % 3000)); break;
+    case 4: {
+        pid_t child = vfork();
+        if (child == 0) {
+            execl("/bin/true", "true", (char *)NULL);
+            _exit(9);
+        }
+        if (waitpid(child, &status, 0) != child || status != 0)
+            WRONG("vfork: %x", (unsigned)status);
+        break;
+    }
+    case 5: {
+        char *stack = malloc(STACK);
+        pid_t child = clone(close_it, stack + STACK, SIGCHLD, &side->fd);
+        if (waitpid(child, &status, 0) != child || status != 0)
+            WRONG("clone: %x", (unsigned)status);
+        free(stack);
+        break;
+    }
     default: break;
     }
 }

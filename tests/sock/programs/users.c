@@ -1,6 +1,6 @@
 /* A program of another user that waits for room for half a second: how often it wakes up meanwhile, and how soon it is
  * told. Needs root; knows nothing of Viaduct.
- *   users NUMBER      the user that it becomes; prints "woken N, in time" */
+ *   users NUMBER [OTHER]   the user that it becomes, and that the other end becomes; prints "woken N, in time" */
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -57,7 +57,7 @@ int main(int argc, char **argv)
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t length = sizeof(address);
     int status, listener = socket(AF_INET, SOCK_STREAM, 0);
-    if (argc != 2 || bind(listener, (struct sockaddr *)&address, length) || listen(listener, 4) ||
+    if (argc < 2 || bind(listener, (struct sockaddr *)&address, length) || listen(listener, 4) ||
         getsockname(listener, (struct sockaddr *)&address, &length))
         return 2;
     pid_t child = fork();
@@ -70,6 +70,8 @@ int main(int argc, char **argv)
         ask(fd);
         return 0;
     }
+    if (argc > 2 && setuid((uid_t)atoi(argv[2])))
+        return 3;
     int fd = accept(listener, NULL, NULL);
     answer(fd);
     waitpid(child, &status, 0);
