@@ -75,9 +75,9 @@ static void program_begins(int fd)
         ioctl(fd, FIONREAD, &bytes);
         usleep(1000);
     }
-    posix_spawn_file_actions_t quiet; /* without descriptors it cannot begin, and says so */
+    posix_spawn_file_actions_t quiet; /* without descriptors it cannot begin, and says so there */
     posix_spawn_file_actions_init(&quiet);
-    posix_spawn_file_actions_addclose(&quiet, 2);
+    posix_spawn_file_actions_addopen(&quiet, 2, "/dev/null", O_WRONLY, 0);
     if (posix_spawn(&child, "/bin/true", &quiet, NULL, words, environ) == 0)
         waitpid(child, NULL, 0);
 }
