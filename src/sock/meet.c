@@ -320,10 +320,7 @@ void sock_meet(struct sock_file *file)
     int saved = errno;
     sock_change_begin(); /* who holds it does not change between the last look and the join */
     if (atomic_load(&link->stage) == STAGE_PLAIN) {
-        if (file->step != STEP_FIRST && file->step != STEP_ANSWER && calls - file->first_step > MOST_CALLS &&
-            vbase_clock_ns() - file->first_time > MOST_NS)
-            give_up(file, REASON_SILENT);
-        else if (file->step == STEP_FIRST)
+        if (file->step == STEP_FIRST)
             first_step(file);
         if (file->step == STEP_LISTEN)
             listen_step(file);
@@ -333,6 +330,10 @@ void sock_meet(struct sock_file *file)
             call_step(file);
         else if (file->step == STEP_ANSWER)
             answer_step(file);
+        /* behind the look: what has come since the last one counts */
+        if (file->step != STEP_FIRST && file->step != STEP_ANSWER && calls - file->first_step > MOST_CALLS &&
+            vbase_clock_ns() - file->first_time > MOST_NS)
+            give_up(file, REASON_SILENT);
     }
     atomic_store(&file->meeting, false);
     if (!atomic_load(&file->descriptors))

@@ -10,7 +10,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#define TRIAL 65536 /* after so much of one call the connection is looked at */
+#define FIRST 65536  /* after so much of one call the connection is looked at */
+#define TRIAL 262144 /* and after each of these, until its other end is found or given up */
 #define PIECE 16384 /* from a ring to a pipe at a time */
 
 static ssize_t file_fetch(struct sock_source *source, char *data, size_t size)
@@ -48,8 +49,7 @@ static ssize_t plain(struct sock_file *file, int from, off_t *at, size_t size)
     return n;
 }
 
-/* One call may be all that a connection does: it is looked at in the middle, a few times while the other end is not
- * found. */
+/* One call may be all that a connection does: it is looked at in the middle. */
 static ssize_t send_all(struct sock_file *file, int from, off_t *at, size_t size)
 {
     ssize_t total = 0, n;
@@ -66,9 +66,9 @@ static ssize_t send_all(struct sock_file *file, int from, off_t *at, size_t size
         }
         if (n != SOCK_PLAIN)
             return n < 0 ? (total ? total : n) : total + n;
-        size_t part = size - (size_t)total;
-        if (part > TRIAL && part > (size_t)total && atomic_load(&file->descriptors))
-            part = total > TRIAL ? (size_t)total : TRIAL;
+        size_t part = size - (size_t)total, most = total ? TRIAL : FIRST;
+        if (part > most && atomic_load(&file->descriptors))
+            part = most;
         n = plain(file, from, at, part);
         if (n == SOCK_PLAIN)
             continue;
