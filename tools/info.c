@@ -174,10 +174,10 @@ static void print_mpi(void)
     static const char *const names[] = {
 #define TEXT(unused, name) #name,
 #define TEXT_OF(unused, of, name) #name,
-        NOT_YET_FUNCTIONS(TEXT, ) NOT_YET_OF_FUNCTIONS(TEXT_OF, ) NO_FILE_FUNCTIONS(TEXT, ) NO_TOOL_FUNCTIONS(TEXT, )
+        NOT_YET_FUNCTIONS(TEXT, ) NOT_YET_OF_FUNCTIONS(TEXT_OF, ) NO_FILE_FUNCTIONS(TEXT, )
     };
     puts("Implemented: all functions of MPI 5.0 but these.\n\n"
-         "Not yet: they return MPI_ERR_UNSUPPORTED_OPERATION (MPI_T_ERR_NOT_SUPPORTED)");
+         "Not yet: they return MPI_ERR_UNSUPPORTED_OPERATION");
     for (size_t i = 0, at = 0; i < ARRAY_LENGTH(names); i++) {
         if (at + strlen(names[i]) > 110) {
             puts("");

@@ -4,7 +4,7 @@
  * no other thread counts: at start and stop. */
 #include "base/base.h"
 
-#define COUNTER(name, unit, help) +1
+#define COUNTER(name, class, group, unit, help) +1
 enum { COUNTERS = 0
 #include "base/counters.def"
 };
@@ -18,7 +18,8 @@ static union {
 struct base_counters *vbase_counters = &private_page.counters;
 
 const struct base_counter vbase_counter_table[] = {
-#define COUNTER(name, unit, help) {#name, unit, help, offsetof(struct base_counters, name)},
+#define COUNTER(name, class, group, unit, help)                                                                        \
+    {#name, #group, unit, help, COUNTER_##class, offsetof(struct base_counters, name)},
 #include "base/counters.def"
 #undef COUNTER
 };

@@ -11,7 +11,7 @@ struct base_counters {
     uint32_t version; /* number of counters in the table: a reader of another build stops here */
     uint32_t pid;
     char last_call[40] ALIGNED(8); /* "MPI_Recv": the library call entered last; see DOING */
-#define COUNTER(name, unit, help) uint64_t name;
+#define COUNTER(name, class, group, unit, help) uint64_t name;
 #include "base/counters.def"
 #undef COUNTER
 };
@@ -21,11 +21,12 @@ _Static_assert(sizeof(struct base_counters) <= BASE_COUNTERS_SIZE, "the counters
 VEXPORT extern struct base_counters *vbase_counters;
 
 struct base_counter { /* a row of the table */
-    const char *name, *unit, *help;
+    const char *name, *group, *unit, *help;
+    enum { COUNTER_LEVEL, COUNTER_COUNTER } class;
     size_t offset;
 };
-extern const struct base_counter vbase_counter_table[];
-extern const size_t vbase_counter_count;
+VEXPORT extern const struct base_counter vbase_counter_table[];
+VEXPORT extern const size_t vbase_counter_count;
 
 /* From now on count in SLOT (BASE_COUNTERS_SIZE bytes, aligned to a line); what was counted so far moves along.
  * NULL: back to private memory, before the slot is unmapped. */

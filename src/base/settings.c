@@ -12,8 +12,8 @@
 struct base_settings vbase_settings;
 
 const struct base_setting vbase_setting_table[] = {
-#define SETTING(name, type, standard, unit, help)                                                                      \
-    {#name, SETTING_##type, standard, unit, help, offsetof(struct base_settings, name)},
+#define SETTING(name, type, when, group, standard, unit, help)                                                         \
+    {#name, #group, SETTING_##type, SETTING_##when, standard, unit, help, offsetof(struct base_settings, name)},
 #include "base/settings.def"
 #undef SETTING
 };

@@ -16,20 +16,21 @@ typedef uint64_t base_value_TIME;
 typedef const char *base_value_TEXT;
 
 struct base_settings {
-#define SETTING(name, type, standard, unit, help) base_value_##type name;
+#define SETTING(name, type, when, group, standard, unit, help) base_value_##type name;
 #include "base/settings.def"
 #undef SETTING
 };
 VEXPORT extern struct base_settings vbase_settings;
 
 struct base_setting { /* a row of the table, for info, man page and tests */
-    const char *name; /* "single_copy" */
+    const char *name, *group; /* "single_copy", "messages" */
     enum base_setting_type type;
+    enum { SETTING_START, SETTING_LATER } when;
     const char *standard, *unit, *help;
     size_t offset; /* in struct base_settings */
 };
-extern const struct base_setting vbase_setting_table[];
-extern const size_t vbase_setting_count;
+VEXPORT extern const struct base_setting vbase_setting_table[];
+VEXPORT extern const size_t vbase_setting_count;
 
 /* Reads the environment into vbase_settings. Called once, before anything else of the library; a second call does
  * nothing. ERR_ARGUMENT names the first bad value. */

@@ -85,6 +85,7 @@ static void comm_end(void *object)
     mpi_drop(comm->thing.errhandler);
     free(comm->thing.name);
     free(comm->topology);
+    free(comm->traffic);
 }
 
 static void *comm_at(void *handle) { return mpi_comm_at(handle); }

@@ -229,8 +229,3 @@ int mpi_no_file(const char *call)
 {
     return mpi_error(&mpi_file_null, call, MPI_ERR_UNSUPPORTED_OPERATION, NOT_YET_SENTENCE);
 }
-int mpi_no_tool(const char *call)
-{
-    (void)call;
-    return MPI_T_ERR_NOT_SUPPORTED;
-}

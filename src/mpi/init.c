@@ -19,7 +19,7 @@ static void world_start(const char *call, int required, const int *argc, char **
     int error = mpi_comm_worlds_open();
     if (error)
         mpi_die(call, mpi_class_sentence(error));
-    mpi_stage_set(vbase_trace_on || mpi_checking ? MPI_WATCHED : MPI_RUNNING);
+    mpi_stage_settle();
 }
 
 ENTRY(MPI_Init)(int *argc, char ***argv)

@@ -58,6 +58,7 @@ void mpi_check_leftovers(void)
     if (!mpi_checking)
         return;
     mpi_checking = false;
+    mpi_watching_settle();
     if (mpi_process.world)
         barrier.group = &mpi_process.world->coll;
     if (mpi_process.world && vcoll_run(&barrier) != OK) /* what was sent is here or announced */

@@ -115,7 +115,7 @@ static __attribute__((noinline)) int message_send(struct mpi_message m, enum mpi
         return error;
     if (way == WAY_BUFFERED)
         return mpi_buffered_send(&m, &target);
-    if (way == WAY_STANDARD && target.type->flat && !mpi_checking && m.rank != MPI_PROC_NULL)
+    if (way == WAY_STANDARD && target.type->flat && !mpi_watching && m.rank != MPI_PROC_NULL)
         error = vmsg_send(target.comm->context, m.rank, m.tag, m.buffer, (uint64_t)m.count * target.type->size);
     else
         error = operation_run(&m, &target, way, NULL);

@@ -18,4 +18,3 @@
 NOT_YET_FUNCTIONS(FUNCTION, return mpi_not_yet)
 NOT_YET_OF_FUNCTIONS(FUNCTION_OF, return mpi_not_yet_of)
 NO_FILE_FUNCTIONS(FUNCTION, return mpi_no_file)
-NO_TOOL_FUNCTIONS(FUNCTION, return mpi_no_tool)

@@ -6,4 +6,3 @@
 int mpi_not_yet(const char *call) COLD;
 int mpi_not_yet_of(const char *call, void *of) COLD; /* OF: a communicator or error handler, or none */
 int mpi_no_file(const char *call) COLD;
-int mpi_no_tool(const char *call) COLD;

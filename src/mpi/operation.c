@@ -2,6 +2,7 @@
  * one that lies on the caller's stack. */
 #include "mpi/message.h"
 #include "mpi/check.h"
+#include "mpi/tool.h"
 
 /* Whose argument it is, in a call that takes them for both sides. */
 static const char *side_name(const char *call, bool receive)
@@ -57,6 +58,15 @@ int mpi_message_check(const struct mpi_message *m, bool receives, struct mpi_tar
 
 /* ---- operations ---- */
 
+static COLD void operation_watch(struct msg_request *operation, const struct mpi_message *m,
+                                 const struct mpi_target *target, bool sends, uint64_t bytes)
+{
+    if (mpi_checking)
+        mpi_check_starts(operation, m, target, sends);
+    if (mpi_tool_counting && sends)
+        mpi_tool_count(target->comm, m->rank, bytes);
+}
+
 int mpi_operation_start(struct msg_request *operation, const struct mpi_message *m, const struct mpi_target *target,
                         enum mpi_way way, const struct type_buffer *data)
 {
@@ -69,8 +79,8 @@ int mpi_operation_start(struct msg_request *operation, const struct mpi_message 
         vmsg_request_settle(operation, &(struct msg_result){.source = MPI_PROC_NULL, .tag = MPI_ANY_TAG});
         return OK;
     }
-    if (unlikely(mpi_checking))
-        mpi_check_starts(operation, m, target, way != WAY_RECEIVE);
+    if (unlikely(mpi_watching))
+        operation_watch(operation, m, target, way != WAY_RECEIVE, type_buffer_bytes(&buffer));
     return way == WAY_RECEIVE ? vmsg_recv_start(operation, &where, &buffer)
                               : vmsg_send_start(operation, &where, &buffer, (enum msg_mode)way);
 }

@@ -1,5 +1,5 @@
 /* The process: its stage, and its end where there is no communicator yet, or no more, to raise an error on. */
-#include "mpi/process.h"
+#include "mpi/tool.h"
 
 struct mpi_process mpi_process;
 bool mpi_threads = true; /* before MPI_Init the number of threads is unknown */
@@ -38,7 +38,9 @@ void mpi_die(const char *call, const char *why)
     mpi_end_early(text);
 }
 
-void mpi_not_running(const char *call)
+void mpi_enter_watched(const char *call)
 {
-    mpi_die(call, mpi_stage() == MPI_BEFORE ? "called before MPI_Init" : "called after MPI_Finalize");
+    if (!mpi_is_running())
+        mpi_die(call, mpi_stage() == MPI_BEFORE ? "called before MPI_Init" : "called after MPI_Finalize");
+    mpi_tool_deliver();
 }

@@ -12,7 +12,7 @@
 struct mpi_thing;
 
 /* MPI_RUNNING: the world is open. MPI_WATCHED: MPI runs, but no call takes a short way: there is no world, or calls are
- * traced or checked. */
+ * traced or checked, or a tool watches them. */
 enum mpi_stage { MPI_BEFORE, MPI_RUNNING, MPI_WATCHED, MPI_AFTER };
 struct mpi_process {
     _Atomic int stage; /* enum mpi_stage */
@@ -32,10 +32,12 @@ int mpi_process_begin(const char *call, struct mpi_thing *thing, bool several) M
 bool mpi_process_last(void);
 void mpi_process_end(void);
 
+void mpi_stage_settle(void); /* after a change of what it depends on */
+
 int mpi_stage(void);
 void mpi_stage_set(enum mpi_stage stage);
 bool mpi_is_running(void);
-void mpi_not_running(const char *call) __attribute__((noreturn)) COLD;
+void mpi_enter_watched(const char *call) COLD;
 /* Ends the process where no communicator can handle an error. */
 void mpi_die(const char *call, const char *why) __attribute__((noreturn)) COLD;
 void mpi_end_early(const char *sentence) __attribute__((noreturn)) COLD;
@@ -50,8 +52,8 @@ static inline bool mpi_quick(void)
 /* Comes first in a call that needs MPI to be initialized. */
 static inline void mpi_enter(const char *call)
 {
-    if (unlikely(!mpi_quick()) && !mpi_is_running())
-        mpi_not_running(call);
+    if (unlikely(!mpi_quick()))
+        mpi_enter_watched(call);
 }
 
 /* The same in a call that can wait: the name is shown to other processes that ask what this rank is doing, and in the

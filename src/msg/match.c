@@ -6,6 +6,7 @@
  * receives from any source. Among receives that fit a message, the first posted is taken: a member's receives and the
  * wildcard ones are two lists, and the posting number tells which of the two heads was first. The usual case looks at
  * one head of one list. */
+#include "msg/event.h"
 #include "msg/match.h"
 #include "msg/wait.h"
 
@@ -87,6 +88,7 @@ void vmsg_match_keep(struct msg_context *context, struct msg_member *member, str
     list_append(&context->arrivals, &message->of_context);
     COUNT(recv_unexpected);
     COUNT(unexpected_now);
+    VMSG_EVENT(MSG_EVENT_UNEXPECTED, message->envelope.peer->world, message->envelope.total);
     if (unlikely(vmsg_engine.threads))
         vmsg_wait_completed(false); /* those that wait until a probe finds something */
 }

@@ -208,6 +208,20 @@ VEXPORT int vmsg_wait_until_ticks(bool (*ready)(void *context), void *context, u
 /* Another thread of this process changed what a waiter looks at. */
 VEXPORT void vmsg_wake(void);
 
+/* ---- events for tools -------------------------------------------------------------------------------------------- */
+
+enum msg_event_kind { MSG_EVENT_LINK_DOWN, MSG_EVENT_LINK_UP, MSG_EVENT_UNEXPECTED, MSG_EVENTS };
+struct msg_event {
+    enum msg_event_kind kind;
+    int rank;       /* of the job: at the other end of the link, or the sender */
+    uint64_t bytes; /* of the unexpected message */
+    uint64_t ns;    /* of base/clock.h, when it was noted */
+};
+/* The kinds that are noted, a bit for each; the room that sets them takes the events. */
+VEXPORT extern _Atomic uint32_t vmsg_events_wanted;
+VEXPORT bool vmsg_event_take(struct msg_event *event);
+VEXPORT uint64_t vmsg_events_dropped(enum msg_event_kind kind); /* since the last call, because nobody took them */
+
 /* ---- deaths ------------------------------------------------------------------------------------------------------ */
 
 /* Where the launcher was told that a death does not end the job: what waits for a dead rank alone ends with

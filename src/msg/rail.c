@@ -5,6 +5,7 @@
  * Ordered frames go over the main rail, peer->vi. When it is lost, the next one gets everything that is not
  * acknowledged. When there is none, a connection is asked for, and what is sent meanwhile waits in the queue of the
  * peer. The provider dials pairs of cards again by itself, as long as one rail or one connect is there. */
+#include "msg/event.h"
 #include "msg/transfer.h"
 
 static int rail_of(const struct msg_peer *peer, const struct vi *vi)
@@ -222,6 +223,7 @@ static void loss_tell(const struct msg_peer *peer, struct vi *vi, int cause)
 {
     struct vi_state state = {.path = NULL};
     COUNT(rails_lost);
+    VMSG_EVENT(MSG_EVENT_LINK_DOWN, peer->world, 0);
     (void)vi_query(vi, &state);
     LOG_INFO("rail %u to rank %d is down: %s (%s: %s)%s", (unsigned)(vi->name >> 32), peer->world,
              state.path ? state.path : "unknown cards", vbase_error_name(cause), vbase_error_detail(),
@@ -265,6 +267,8 @@ void vmsg_rail_up(struct vi *vi)
     int rail = peer->remote ? rail_of(peer, vi) : MSG_REPLAY_NONE;
     if (rail != MSG_REPLAY_NONE && !vmsg_replay_up(&peer->far->replay, rail, vi->name))
         rail_lose(peer, rail, vbase_fail(ERR_LINK_DOWN, "rank %d has lost it already", peer->world));
+    else if (rail != MSG_REPLAY_NONE)
+        VMSG_EVENT(MSG_EVENT_LINK_UP, peer->world, 0);
     msg_unlock(&peer->lock);
 }
 
