@@ -12,6 +12,7 @@
 #include "base/hash.h"
 #include "base/list.h"
 #include "base/log.h"
+#include "base/machine.h"
 #include "base/pool.h"
 #include "base/secret.h"
 #include "base/settings.h"

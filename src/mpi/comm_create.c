@@ -2,7 +2,6 @@
  * no message follows, since the engine keeps what comes for a context that is not open yet. */
 #include "mpi/attribute.h"
 #include "mpi/context.h"
-#include "mpi/info.h"
 #include "mpi/message.h"
 #include "mpi/request.h"
 
@@ -252,31 +251,6 @@ int mpi_comm_split(const char *call, struct mpi_comm *parent, int color, int key
 ENTRY(MPI_Comm_split)(MPI_Comm comm, int color, int key, MPI_Comm *newcomm)
     { return CHECK_WAITS(COMM_OF(comm), GIVEN(newcomm)) ?:
              mpi_comm_split(NAME, mpi_comm_at(comm), color, key, newcomm); }
-
-/* By node, or (TYPE says none that is known here) not at all. */
-static int comm_split_type(const char *call, struct mpi_comm *comm, int type, int key, MPI_Info info, MPI_Comm *out)
-{
-    const char *resource = "";
-    switch (type) {
-    case MPI_COMM_TYPE_SHARED:
-        resource = "mpi_shared_memory";
-        break;
-    case MPI_COMM_TYPE_HW_GUIDED:
-    case MPI_COMM_TYPE_RESOURCE_GUIDED:
-        resource = info == MPI_INFO_NULL ? NULL : mpi_info_value(mpi_info_at(info), "mpi_hw_resource_type");
-        break;
-    case MPI_COMM_TYPE_HW_UNGUIDED: /* no level below the node is known here */
-    case MPI_UNDEFINED:
-        break;
-    default:
-        return mpi_error(comm, call, MPI_ERR_ARG, "%d is not a split type", type);
-    }
-    bool by_node = resource && strcmp(resource, "mpi_shared_memory") == 0; /* its lowest rank names a node */
-    return mpi_comm_split(call, comm, by_node ? mpi_process.job->local_ranks[0] : MPI_UNDEFINED, key, out);
-}
-ENTRY(MPI_Comm_split_type)(MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm *newcomm)
-    { return CHECK_WAITS(COMM_OF(comm), GIVEN(newcomm), HINTS(info)) ?:
-             comm_split_type(NAME, mpi_comm_at(comm), type, key, info, newcomm); }
 
 /* ---- the end ---- */
 

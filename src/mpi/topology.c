@@ -275,11 +275,6 @@ ENTRY(MPI_Cart_map)(MPI_Comm comm, int n, const int dims[], const int periods[],
            ((void)periods, cart_map(NAME, mpi_comm_at(comm), n, dims, newrank));
 }
 
-/* The types of hardware that MPI_Comm_split_type knows by name: a node's memory, which every process stays within. */
-ENTRY(MPI_Get_hw_resource_info)(MPI_Info *hw_info)
-    { return CHECK(RUNNING, GIVEN(hw_info)) ?:
-             mpi_info_deliver(NULL, NAME, mpi_info_of("mpi_shared_memory", "true"), hw_info); }
-
 /* ---- dims ---- */
 
 #define MOST_FACTORS 31 /* above 1, of an int */

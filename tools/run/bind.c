@@ -6,40 +6,23 @@
 #include "run/job.h"
 #include <ctype.h>
 
-enum unit { UNIT_HWTHREAD, UNIT_CORE, UNIT_L2, UNIT_L3, UNIT_NUMA, UNIT_SOCKET, UNIT_BOARD, UNIT_UNKNOWN };
-
 struct place { /* of one processor: the number of the unit that it is in, of each kind */
-    int in[UNIT_UNKNOWN];
+    int in[UNITS];
 };
 
-static int number_in(const char *format, int cpu, int otherwise)
-{
-    char text[32];
-    int number; /* of a list: the first, which names it */
-    return vbase_file_read(text, sizeof text, format, cpu) && sscanf(text, "%d", &number) == 1 ? number : otherwise;
-}
-
-#define CPU "/sys/devices/system/cpu/cpu%d/"
-
-static int node_of(int cpu)
-{
-    for (int node = 0; node < 64; node++) {
-        char path[96];
-        snprintf(path, sizeof path, CPU "node%d", cpu, node);
-        if (access(path, F_OK) == 0)
-            return node;
-    }
-    return 0;
-}
-
+/* What the machine does not tell is as the next smaller or larger unit is. */
 static struct place place_of(int cpu)
 {
-    struct place place = {.in = {[UNIT_HWTHREAD] = cpu, [UNIT_NUMA] = node_of(cpu)}};
+    struct place place;
     int *in = place.in;
-    in[UNIT_SOCKET] = number_in(CPU "topology/physical_package_id", cpu, 0);
-    in[UNIT_CORE] = number_in(CPU "topology/thread_siblings_list", cpu, cpu);
-    in[UNIT_L2] = number_in(CPU "cache/index2/shared_cpu_list", cpu, in[UNIT_CORE]);
-    in[UNIT_L3] = number_in(CPU "cache/index3/shared_cpu_list", cpu, in[UNIT_SOCKET]);
+    for (enum base_unit unit = 0; unit < UNITS; unit++)
+        in[unit] = vbase_machine_unit(vbase_settings.machine ?: "", unit, cpu);
+    const int otherwise[UNITS] = {[UNIT_HWTHREAD] = cpu,
+                                  [UNIT_CORE] = cpu,
+                                  [UNIT_L2] = in[UNIT_CORE] < 0 ? cpu : in[UNIT_CORE],
+                                  [UNIT_L3] = in[UNIT_SOCKET] < 0 ? 0 : in[UNIT_SOCKET]};
+    for (enum base_unit unit = 0; unit < UNITS; unit++)
+        in[unit] = in[unit] < 0 ? otherwise[unit] : in[unit];
     return place;
 }
 
@@ -75,11 +58,11 @@ static int cpus_parse(const char *text, const cpu_set_t *allowed, cpu_set_t *out
     return OK;
 }
 
-static enum unit unit_of(const char *name, size_t length)
+static enum base_unit unit_of(const char *name, size_t length)
 {
     static const struct {
         const char *name;
-        enum unit unit;
+        enum base_unit unit;
     } known[] = {
         {"hwthread", UNIT_HWTHREAD}, {"thread", UNIT_HWTHREAD}, {"cpu", UNIT_HWTHREAD},  {"core", UNIT_CORE},
         {"slot", UNIT_CORE},         {"l2", UNIT_L2},           {"l2cache", UNIT_L2},    {"l3", UNIT_L3},
@@ -89,7 +72,7 @@ static enum unit unit_of(const char *name, size_t length)
     for (size_t i = 0; i < ARRAY_LENGTH(known); i++)
         if (strlen(known[i].name) == length && strncasecmp(known[i].name, name, length) == 0)
             return known[i].unit;
-    return UNIT_UNKNOWN;
+    return UNITS;
 }
 
 static int by_turn(const void *a, const void *b)
@@ -100,8 +83,8 @@ static int by_turn(const void *a, const void *b)
 
 /* Cuts processors into units. SPREAD over sockets (numa nodes) deals them like cards: first one of each, then the
  * next. */
-static void units_cut(struct run_binding *binding, const struct place *place, int places, enum unit unit,
-                      enum unit spread)
+static void units_cut(struct run_binding *binding, const struct place *place, int places, enum base_unit unit,
+                      enum base_unit spread)
 {
     struct run_unit *last = NULL;
     binding->unit = run_zeros((size_t)places, sizeof *binding->unit);
@@ -149,12 +132,12 @@ int binding_plan(struct run_job *job)
         if (error != OK)
             return error;
     }
-    enum unit unit = unit_of(to, length);
+    enum base_unit unit = unit_of(to, length);
     const char *by = options->map_by ? options->map_by : "core";
-    enum unit spread = unit_of(by, strcspn(by, ":"));
-    if (unit == UNIT_UNKNOWN || spread == UNIT_UNKNOWN)
+    enum base_unit spread = unit_of(by, strcspn(by, ":"));
+    if (unit == UNITS || spread == UNITS)
         return vbase_fail(ERR_ARGUMENT, "--%s %s: none, hwthread, core, l2, l3, numa, socket or board is understood",
-                          unit == UNIT_UNKNOWN ? "bind-to" : "map-by", unit == UNIT_UNKNOWN ? to : by);
+                          unit == UNITS ? "bind-to" : "map-by", unit == UNITS ? to : by);
     static struct place place[CPU_SETSIZE];
     int places = 0;
     for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
