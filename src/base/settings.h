@@ -46,7 +46,7 @@ void vbase_settings_print(FILE *out, bool as_man_page);
 const char *vbase_name_nearest(const char *name, const char *const *names, size_t count);
 
 /* Is WORD one of the words of LIST, which are separated by commas? */
-bool vbase_list_has(const char *list, const char *word);
+VEXPORT bool vbase_list_has(const char *list, const char *word);
 
 /* PATTERN with %r replaced by RANK, %h by HOST, and %g by 0, the group of other launchers. Its length; from SIZE on:
  * cut. */

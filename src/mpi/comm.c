@@ -1,7 +1,6 @@
 /* Communicators: the object, and what can be asked of it. How others are made from it and freed is in comm_create.c. */
 #include "mpi/check.h"
 #include "mpi/context.h"
-#include "mpi/info.h"
 
 struct mpi_comm *mpi_comm_new(struct mpi_comm *parent, struct mpi_group *group, struct mpi_group *other)
 {
@@ -86,6 +85,7 @@ static void comm_end(void *object)
     free(comm->thing.name);
     free(comm->topology);
     free(comm->traffic);
+    mpi_drop(comm->hints);
 }
 
 static void *comm_at(void *handle) { return mpi_comm_at(handle); }
@@ -211,9 +211,3 @@ ENTRY(MPI_Comm_get_name)(MPI_Comm handle, char *comm_name, int *resultlen)
     return mpi_tell(resultlen, snprintf(comm_name, MPI_MAX_OBJECT_NAME, "%s",
                                         none ? "MPI_COMM_NULL" : comm->thing.name ?: ""));
 }
-
-/* Hints: none is understood, so none is in use. */
-ENTRY(MPI_Comm_set_info)(MPI_Comm comm, MPI_Info info) { return CHECK(COMM_OF(comm), HINTS(info)) ?: MPI_SUCCESS; }
-ENTRY(MPI_Comm_get_info)(MPI_Comm comm, MPI_Info *info_used)
-    { return CHECK(COMM_OF(comm), GIVEN(info_used)) ?:
-             mpi_info_deliver(mpi_comm_at(comm), NAME, mpi_info_copy(NULL), info_used); }

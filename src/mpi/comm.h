@@ -53,6 +53,7 @@ struct mpi_comm {
     struct mpi_group *group, *other; /* other: see peers */
     struct mpi_topology *topology;
     struct mpi_buffer buffer;
+    struct mpi_info *hints; /* that are kept (hints.c); NULL: none */
     struct mpi_traffic *_Atomic traffic; /* to each peer, once a tool has asked for it (tool_performance.c) */
     struct msg_context *hellos;  /* of partitioned communication; NULL: there was none here */
     struct msg_context *agreements; /* of MPI_Comm_create_group, ranks of the world; NULL: there was none here */

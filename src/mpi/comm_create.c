@@ -2,6 +2,7 @@
  * no message follows, since the engine keeps what comes for a context that is not open yet. */
 #include "mpi/attribute.h"
 #include "mpi/context.h"
+#include "mpi/hints.h"
 #include "mpi/message.h"
 #include "mpi/request.h"
 
@@ -104,43 +105,47 @@ static int comm_inherit(struct mpi_comm *parent, struct mpi_comm *comm)
     return mpi_attributes_copy(&parent->thing, &comm->thing);
 }
 
-static int dup_start(const char *call, struct mpi_comm *parent, MPI_Comm *out, struct mpi_request **request)
+static int dup_start(const char *call, struct mpi_comm *parent, MPI_Info info, MPI_Comm *out,
+                     struct mpi_request **request)
 {
     int error = birth_start(&(struct mpi_child){call, parent, parent->group, parent->other}, out, request);
     if (error)
         return error;
     struct birth *birth = (*request)->extra;
-    birth->error = comm_inherit(parent, birth->comm); /* told at the end: the others wait for us */
+    birth->error = comm_inherit(parent, birth->comm) /* told at the end: the others wait for us */
+                       ?: mpi_hints_keep(birth->comm, info);
     return MPI_SUCCESS;
 }
 
-static int comm_duplicate(const char *call, struct mpi_comm *parent, MPI_Comm *out)
+static int comm_duplicate(const char *call, struct mpi_comm *parent, MPI_Info info, MPI_Comm *out)
 {
     struct mpi_request *request;
-    return dup_start(call, parent, out, &request) ?: mpi_request_complete(call, request, MPI_STATUS_IGNORE);
+    return dup_start(call, parent, info, out, &request) ?: mpi_request_complete(call, request, MPI_STATUS_IGNORE);
 }
 
-static int comm_idup(const char *call, struct mpi_comm *parent, MPI_Comm *out, MPI_Request *handle)
+static int comm_idup(const char *call, struct mpi_comm *parent, MPI_Info info, MPI_Comm *out, MPI_Request *handle)
 {
     struct mpi_request *request;
-    int error = dup_start(call, parent, out, &request);
+    int error = dup_start(call, parent, info, out, &request);
     if (!error)
         *handle = mpi_request_publish(request);
     return error;
 }
 
 ENTRY(MPI_Comm_dup)(MPI_Comm comm, MPI_Comm *newcomm)
-    { return CHECK_WAITS(COMM_OF(comm), GIVEN(newcomm)) ?: comm_duplicate(NAME, mpi_comm_at(comm), newcomm); }
+    { return CHECK_WAITS(COMM_OF(comm), GIVEN(newcomm))
+                 ?: comm_duplicate(NAME, mpi_comm_at(comm), MPI_INFO_NULL, newcomm); }
 ENTRY(MPI_Comm_dup_with_info)(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm)
 {
-    return CHECK_WAITS(COMM_OF(comm), GIVEN(newcomm), HINTS(info)) ?: comm_duplicate(NAME, mpi_comm_at(comm), newcomm);
+    return CHECK_WAITS(COMM_OF(comm), GIVEN(newcomm), HINTS(info))
+               ?: comm_duplicate(NAME, mpi_comm_at(comm), info, newcomm);
 }
 ENTRY(MPI_Comm_idup)(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request)
     { return CHECK_WAITS(COMM_OF(comm), GIVEN(newcomm), GIVEN(request)) ?:
-             comm_idup(NAME, mpi_comm_at(comm), newcomm, request); }
+             comm_idup(NAME, mpi_comm_at(comm), MPI_INFO_NULL, newcomm, request); }
 ENTRY(MPI_Comm_idup_with_info)(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MPI_Request *request)
     { return CHECK_WAITS(COMM_OF(comm), GIVEN(newcomm), HINTS(info), GIVEN(request)) ?:
-             comm_idup(NAME, mpi_comm_at(comm), newcomm, request); }
+             comm_idup(NAME, mpi_comm_at(comm), info, newcomm, request); }
 
 /* ---- create ---- */
 

@@ -6,6 +6,7 @@
  * text are in the order of its calls. They come by a receive that is posted while this process leads a group, and are
  * kept until a call wants them. */
 #include "mpi/context.h"
+#include "mpi/hints.h"
 #include "mpi/request.h"
 #include "mpi/session.h"
 
@@ -309,7 +310,8 @@ ENTRY(MPI_Comm_create_from_group)(MPI_Group group, const char *stringtag, MPI_In
     struct mpi_thing none = NO_COMM;
     return handler_check(NAME, errhandler, &none)
                ?: CHECK(GROUP_OF(group), HINTS(info), GIVEN(newcomm))
-                      ?: comm_from_group(NAME, &none, mpi_group_at(group), stringtag, newcomm);
+                      ?: mpi_hints_give(NAME, comm_from_group(NAME, &none, mpi_group_at(group), stringtag, newcomm),
+                                        newcomm, info);
 }
 
 /* The two leaders, in the order of their ranks. NULL: no memory. */
@@ -377,6 +379,7 @@ ENTRY(MPI_Intercomm_create_from_groups)(MPI_Group local_group, int local_leader,
     struct mpi_thing none = NO_COMM;
     return handler_check(NAME, errhandler, &none)
                ?: CHECK(GROUP_OF(local_group), HINTS(info), GIVEN(newintercomm))
-                      ?: inter_from_groups(NAME, &none, mpi_group_at(local_group), local_leader, remote_group,
-                                           remote_leader, stringtag, newintercomm);
+                      ?: mpi_hints_give(NAME, inter_from_groups(NAME, &none, mpi_group_at(local_group), local_leader,
+                                                                remote_group, remote_leader, stringtag, newintercomm),
+                                        newintercomm, info);
 }

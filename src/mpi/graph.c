@@ -1,5 +1,6 @@
 /* Graphs: topologies whose edges are listed, all of them by every process (MPI_Graph_create), the own ones by each
  * (MPI_Dist_graph_create_adjacent), or any by any (MPI_Dist_graph_create). Ranks are never reordered. */
+#include "mpi/hints.h"
 #include "mpi/comm.h"
 #include "mpi/type.h"
 
@@ -222,7 +223,8 @@ ENTRY(MPI_Dist_graph_create_adjacent)(MPI_Comm comm, int indegree, const int sou
                      out = {outdegree, destinations, destweights, "destinations", "destweights"};
     (void)reorder;
     return CHECK_WAITS(PLAIN_OF(comm), HINTS(info), GIVEN(comm_dist_graph)) ?:
-           adjacent_make(NAME, mpi_comm_at(comm), &in, &out, comm_dist_graph);
+           mpi_hints_give(NAME, adjacent_make(NAME, mpi_comm_at(comm), &in, &out, comm_dist_graph), comm_dist_graph,
+                          info);
 }
 
 /* ---- any edges given by any process: each is told to both of its ends ---- */
@@ -388,7 +390,8 @@ ENTRY(MPI_Dist_graph_create)(MPI_Comm comm, int n, const int sources[], const in
     struct given given = {n, sources, degrees, destinations, weights};
     (void)reorder;
     return CHECK_WAITS(PLAIN_OF(comm), HINTS(info), GIVEN(comm_dist_graph)) ?:
-           dist_graph_make(NAME, mpi_comm_at(comm), &given, comm_dist_graph);
+           mpi_hints_give(NAME, dist_graph_make(NAME, mpi_comm_at(comm), &given, comm_dist_graph), comm_dist_graph,
+                          info);
 }
 
 /* ---- questions about these ---- */

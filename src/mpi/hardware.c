@@ -1,5 +1,6 @@
 /* Splitting by what processes share: the memory of their node, a part of the machine that they are bound to, or a
  * process set. A process that may use several units of a kind is in none of them. */
+#include "mpi/hints.h"
 #include "mpi/session.h"
 
 /* From the whole to its parts: each is a kind of resource by its name in mpi_hw_resource_type. */
@@ -119,7 +120,7 @@ static int comm_split_type(const char *call, struct mpi_comm *comm, int type, in
 }
 ENTRY(MPI_Comm_split_type)(MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm *newcomm)
     { return CHECK_WAITS(COMM_OF(comm), GIVEN(newcomm), HINTS(info)) ?:
-             comm_split_type(NAME, mpi_comm_at(comm), type, key, info, newcomm); }
+             mpi_hints_give(NAME, comm_split_type(NAME, mpi_comm_at(comm), type, key, info, newcomm), newcomm, info); }
 
 /* Every kind that this machine has: is this process within one of them? */
 static struct mpi_info *resources_info(void)

@@ -3,6 +3,7 @@
  * communicators from groups (from_group.c). */
 #include "mpi/session.h"
 #include "mpi/check.h"
+#include "mpi/hints.h"
 #include "mpi/message.h"
 #include "mpi/request.h"
 
@@ -124,7 +125,9 @@ static int info_tell(const char *call, struct mpi_session *session, MPI_Info *ou
     for (size_t i = 0; i < ARRAY_LENGTH(levels); i++)
         if (levels[i].level == session->thread_level)
             level = levels[i].name;
-    return mpi_info_deliver(&session->thing, call, mpi_info_of("thread_level", level), out);
+    struct mpi_info *info = mpi_info_of("thread_level", level);
+    mpi_memory_kinds(&info);
+    return mpi_info_deliver(&session->thing, call, info, out);
 }
 ENTRY(MPI_Session_get_info)(MPI_Session session, MPI_Info *info_used)
     { return CHECK(SESSION_OF(session), GIVEN(info_used)) ?: info_tell(NAME, mpi_session_at(session), info_used); }
