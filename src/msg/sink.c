@@ -42,7 +42,8 @@ static __attribute__((noinline)) bool message_arrived(struct msg_peer *peer, uin
 }
 
 /* The usual messages: their context is open and their receives are posted. Of COUNT with one header and one length, as
- * many as find a receive; how many it took, at least one. *ENOUGH: a thread waits for one of these receives. */
+ * many as find a receive, or all where the first finds none; how many it took. *ENOUGH: a thread waits for one of these
+ * receives. */
 static inline __attribute__((always_inline)) uint32_t eager_arrived(struct msg_peer *peer, uint64_t header,
                                                                     const char *data, size_t length, uint32_t count,
                                                                     bool *enough)
@@ -63,11 +64,13 @@ static inline __attribute__((always_inline)) uint32_t eager_arrived(struct msg_p
         msg_unlock(&context->lock);
     }
     if (unlikely(n == 0)) {
-        if (request)
+        if (request) {
             vmsg_message_listened(peer, header, data, length, request);
-        else
-            (void)message_arrived(peer, header, data, length);
-        return 1;
+            return 1;
+        }
+        for (uint32_t i = 0; i < count; i++)
+            (void)message_arrived(peer, header, data + i * length, length);
+        return count;
     }
     for (uint32_t i = 0; i < n; i++) {
         *enough |= msg_waited(found[i]);
