@@ -178,6 +178,8 @@ ssize_t sock_out_store(struct sock_file *file, struct sock_source *source, size_
     while (total < size) {
         size_t part = size - total < PART ? size - total : PART;
         part = ring_reserve(&ring, &link->writer, part, patient, &data);
+        if (unlikely(part == 0 && ring_closed(&ring)))
+            sock_out_end(file); /* full when it was closed: there will be no room any more */
         ssize_t got = part ? source->fetch(source, data, part) : 0;
         if (part == 0 || got <= 0) {
             source->end = part && got == 0;

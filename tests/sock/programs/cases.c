@@ -809,6 +809,33 @@ static void full_server(int fd)
         ;
 }
 
+/* A program begins at the reader while the writer waits for room: what is left of the write goes by TCP. */
+enum { FULL_BYTES = 16 << 20 };
+static void full_exec_client(int fd)
+{
+    char *data = calloc(1, FULL_BYTES);
+    alarm(20);
+    SAY(" %s", told(write(fd, data, FULL_BYTES)));
+    alarm(0);
+    free(data);
+}
+static void full_exec_server(int fd)
+{
+    char *data = calloc(1, 1 << 16);
+    int before, there = 0;
+    ssize_t n, total = 0;
+    do {
+        before = there;
+        pause_ms(50);
+        ioctl(fd, FIONREAD, &there);
+    } while (there == 0 || there != before);
+    left_by_spawn("true");
+    while ((n = read(fd, data, 1 << 16)) > 0)
+        total += n;
+    if (total != FULL_BYTES)
+        _exit(8);
+}
+
 /* A set that is closed lets go of what is in it. */
 static void closed_set_client(int fd)
 {
@@ -1464,6 +1491,7 @@ static const struct {
     {"nested", nested_client, nested_server},
     {"burst", burst_client, burst_server},
     {"full", full_client, full_server},
+    {"full, a program begins", full_exec_client, full_exec_server},
     {"closed set", closed_set_client, nested_server},
     {"shared set", shared_set_client, shared_set_server},
     {"two writers", two_writers_client, full_server},
