@@ -47,7 +47,7 @@ int sock_epoll_create1(int flags)
 void sock_set_copied(int from, int to)
 {
     struct sock_set *set = to >= 0 ? sock_set_of(from) : NULL;
-    if (!set)
+    if (!set || sock_set_of(to) == set)
         return;
     atomic_fetch_add(&set->descriptors, 1);
     sock_table_set(to, atomic_load(&sock_table[from]));

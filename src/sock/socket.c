@@ -183,14 +183,16 @@ int sock_dup(int fd)
     return copied(fd, sock_real.dup(fd));
 }
 
-/* What TO was is closed by the call that follows. False: it is one of ours, high above what a program names. */
+/* What TO was is closed by the call that follows, unless it is the same. False: it is one of ours, high above what a
+ * program names. */
 static bool replaced(int fd, int to)
 {
     if (sock_table_is_own(to)) {
         errno = EBADF;
         return false;
     }
-    if (fd != to && sock_known(to) && sock_real.fcntl(fd, F_GETFD, 0) >= 0)
+    bool same = sock_known(fd) && sock_known(to) && atomic_load(&sock_table[fd]) == atomic_load(&sock_table[to]);
+    if (fd != to && !same && sock_known(to) && sock_real.fcntl(fd, F_GETFD, 0) >= 0)
         forget(to);
     return true;
 }

@@ -139,6 +139,13 @@ static ssize_t receive_some(struct side *side, char *data, int flags)
 
 static int close_it(void *fd) { return close(*(int *)fd); }
 
+static void *peek(void *fd)
+{
+    char byte;
+    (void)!recv(*(int *)fd, &byte, 1, MSG_PEEK);
+    return NULL;
+}
+
 /* Things that must not matter. */
 static void disturb(struct side *side)
 {
@@ -175,6 +182,21 @@ static void disturb(struct side *side)
         if (waitpid(child, &status, 0) != child || status != 0)
             WRONG("clone: %x", (unsigned)status);
         free(stack);
+        break;
+    }
+    case 6: /* the number is given once more while another thread may be in a call on it */
+        copy = dup(side->fd);
+        if (copy >= 0 && dup2(copy, side->fd) != side->fd)
+            WRONG("dup2");
+        close(copy);
+        break;
+    case 7: { /* a thread that waits is cancelled */
+        pthread_t thread;
+        pthread_create(&thread, NULL, peek, &side->fd);
+        if (draw(&side->seed) % 2)
+            usleep((useconds_t)(draw(&side->seed) % 300));
+        pthread_cancel(thread);
+        pthread_join(thread, NULL);
         break;
     }
     default: break;
