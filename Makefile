@@ -3,6 +3,7 @@
 #   make demo         heat diffusion on 4 ranks, then a table of latency and bandwidth
 #   make check        every test under every preset        make bench, make soak    figures; long runs
 #   make check-sock   servers and clients of others under viaduct sock, which it downloads into build/programs
+#   make check-mpi    the tests of MPI over every transport with every number of ranks
 #   make check-rdma   RDMA in an emulated machine, the kernel of which it downloads into a cache
 #   make install [PREFIX=/usr/local] [DESTDIR=]            make uninstall, make deb, make clean
 PREFIX ?= /usr/local
@@ -32,6 +33,10 @@ check-sock:
 	@scripts/need programs
 	@scripts/check programs
 
+check-mpi:
+	@scripts/need check
+	@scripts/check mpi
+
 check-rdma:
 	@scripts/need rdma
 	@scripts/check rdma
@@ -59,4 +64,4 @@ deb: all
 clean:
 	rm -rf build build-*
 
-.PHONY: all demo check check-sock check-rdma bench soak install uninstall deb clean
+.PHONY: all demo check check-sock check-mpi check-rdma bench soak install uninstall deb clean

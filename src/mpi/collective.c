@@ -142,6 +142,12 @@ static int types_fill(struct work *work, const struct side *from, struct coll_si
     return MPI_SUCCESS;
 }
 
+/* Of reduce_scatter a rank receives its own block alone, unless what it sends lies there, too. */
+static bool block_is_own(const struct work *work, int i)
+{
+    return !(work->rule & REDUCES) || work->c->send.buffer == MPI_IN_PLACE || i == work->comm->thing.rank;
+}
+
 static int arrays_fill(struct work *work, const struct side *from, struct coll_side *side, const char *name)
 {
     const struct collective *c = work->c;
@@ -161,7 +167,8 @@ static int arrays_fill(struct work *work, const struct side *from, struct coll_s
     for (int i = 0; !error && !from->buffer && i < partners; i++) {
         const struct type_layout *layout = typed ? side->layouts[i] : side->layout;
         int64_t displacement = displaced ? side->displacements[i] * (typed ? 1 : layout->shape.extent) : 0;
-        if (side->counts[i] > 0 && layout->shape.size > 0 && !mpi_base_fits(NULL, displacement, layout))
+        if (side->counts[i] > 0 && block_is_own(work, i) && layout->shape.size > 0 &&
+            !mpi_base_fits(NULL, displacement, layout))
             error = buffer_refuse(work, name);
     }
     return error;
