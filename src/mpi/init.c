@@ -24,14 +24,12 @@ static void world_start(const char *call, int required, const int *argc, char **
 
 ENTRY(MPI_Init)(int *argc, char ***argv)
 {
-    DOING("MPI_Init");
     world_start(NAME, MPI_THREAD_SINGLE, argc, argv);
     return MPI_SUCCESS;
 }
 
 ENTRY(MPI_Init_thread)(int *argc, char ***argv, int required, int *provided)
 {
-    DOING("MPI_Init_thread");
     /* every level is granted; one between two of the ABI's is rounded up */
     int level = required <= MPI_THREAD_SINGLE       ? MPI_THREAD_SINGLE
                 : required <= MPI_THREAD_FUNNELED   ? MPI_THREAD_FUNNELED

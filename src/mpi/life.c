@@ -25,7 +25,6 @@ static int engine_start(void)
         return error;
     started = true;
     mpi_process.job = vmsg_job();
-    mpi_threads = false;
     mpi_check_open();
     mpi_info_environment_open(0, NULL);
     mpi_ops_open();
@@ -46,7 +45,8 @@ static int threads_allow(bool several)
     if (several && !locks)
         vmsg_threads(true);
     locks |= several;
-    mpi_threads = locks;
+    if (mpi_threads != locks) /* other threads may read it while it stays as it is */
+        mpi_threads = locks;
     return OK;
 }
 
@@ -84,6 +84,7 @@ int mpi_process_begin(const char *call, struct mpi_thing *thing, bool several)
 {
     char text[512];
     pthread_mutex_lock(&life);
+    mpi_doing(call); /* under the lock: the first one moves the counters */
     int error = begin(several);
     if (!error && users++ == 0)
         mpi_stage_set(MPI_WATCHED);
@@ -113,7 +114,8 @@ void mpi_process_end(void)
     pthread_mutex_lock(&life);
     mpi_stage_set(--users ? MPI_WATCHED : MPI_AFTER);
     if (users == 0) {
-        mpi_threads = true; /* info objects live on */
+        if (!mpi_threads)
+            mpi_threads = true; /* info objects live on */
         stopped = foreign && !had_sessions;
         if (stopped)
             vmsg_stop();

@@ -83,7 +83,6 @@ static int session_open(const char *call, MPI_Info info, struct mpi_errhandler *
 ENTRY(MPI_Session_init)(MPI_Info info, MPI_Errhandler errhandler, MPI_Session *session)
 {
     struct mpi_errhandler *handler = mpi_errhandler_at(errhandler);
-    DOING("MPI_Session_init");
     if (!handler || (!mpi_predefined(handler) && handler->of != KIND_SESSION))
         return mpi_error(NULL, NAME, MPI_ERR_ERRHANDLER, "%p is no error handler of sessions", (void *)errhandler);
     struct mpi_thing none = {.errhandler = handler, .name = (char *)"MPI_SESSION_NULL"};

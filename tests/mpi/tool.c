@@ -270,7 +270,10 @@ static void unexpected_make(int messages)
     MPI_Barrier(MPI_COMM_WORLD);
     for (int i = 0; i < messages && rank == 0; i++)
         MPI_Send(words, 3, MPI_INT, 1, 9, MPI_COMM_WORLD);
-    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0)
+        MPI_Send(words, 1, MPI_INT, 1, 10, MPI_COMM_WORLD);
+    if (rank == 1) /* all others come in this call */
+        MPI_Recv(words, 1, MPI_INT, 0, 10, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     for (int i = 0; i < messages && rank == 1; i++) {
         MPI_Probe(0, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         MPI_Recv(words, 3, MPI_INT, 0, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
