@@ -1,16 +1,11 @@
 /* The setting VIADUCT_CHECK, and places in the program: addresses until they are told; then addr2line, where it is
  * installed, makes file and line of them. */
 #include "mpi/check.h"
-#include "mpi/tool.h"
 #include <dlfcn.h>
 #include <execinfo.h>
 #include <link.h>
 
 #define MOST_FRAMES 12
-
-bool mpi_checking, mpi_watching;
-
-void mpi_watching_settle(void) { mpi_watching = mpi_checking || mpi_tool_counting; }
 
 void mpi_check_open(void)
 {

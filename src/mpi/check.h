@@ -2,13 +2,10 @@
  * as other types than it was sent as is told at once (signature.c). Without the setting it costs a look at a flag. */
 #pragma once
 
-#include "base/base.h"
+#include "mpi/process.h"
 
 #pragma GCC visibility push(hidden)
 
-extern bool mpi_checking;
-extern bool mpi_watching; /* that, or a tool counts messages: none takes a short way */
-void mpi_watching_settle(void);
 #define MPI_CHECK_MOST 20 /* warnings of a kind */
 void mpi_check_open(void); /* reads the setting */
 void *mpi_check_caller(void); /* the address in the program that the library was called from; NULL: unknown */

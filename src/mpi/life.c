@@ -9,7 +9,6 @@
 #include "mpi/info.h"
 #include "mpi/message.h"
 #include "mpi/request.h"
-#include "mpi/tool.h"
 #include <pthread.h>
 
 static pthread_mutex_t life = PTHREAD_MUTEX_INITIALIZER;
@@ -61,25 +60,6 @@ static int begin(bool several)
     return error ?: threads_allow(several);
 }
 
-static int watching; /* tools */
-
-void mpi_stage_settle(void)
-{
-    pthread_mutex_lock(&life);
-    bool quick = mpi_process.world && !vbase_trace_on && !mpi_checking && !watching;
-    if (users)
-        mpi_stage_set(quick ? MPI_RUNNING : MPI_WATCHED);
-    pthread_mutex_unlock(&life);
-}
-
-void mpi_tool_watch(int more)
-{
-    pthread_mutex_lock(&life);
-    watching += more;
-    pthread_mutex_unlock(&life);
-    mpi_stage_settle();
-}
-
 int mpi_process_begin(const char *call, struct mpi_thing *thing, bool several)
 {
     char text[512];
@@ -124,6 +104,7 @@ void mpi_process_end(void)
         met = mpi_process.world_ended;
     }
     pthread_mutex_unlock(&life);
+    mpi_stage_settle();
 }
 
 __attribute__((destructor)) static void process_ends(void)

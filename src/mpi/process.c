@@ -1,8 +1,11 @@
 /* The process: its stage, and its end where there is no communicator yet, or no more, to raise an error on. */
-#include "mpi/tool.h"
+#include "mpi/process.h"
 
 struct mpi_process mpi_process;
 bool mpi_threads = true; /* before MPI_Init the number of threads is unknown */
+bool mpi_checking, mpi_tool_counting, mpi_watching;
+static struct base_lock stage_lock;
+static int tools; /* that watch; under the lock */
 
 int mpi_stage(void)
 {
@@ -10,7 +13,36 @@ int mpi_stage(void)
     return atomic_load_explicit(&mpi_process.stage, memory_order_acquire);
 }
 
-void mpi_stage_set(enum mpi_stage stage) { atomic_store_explicit(&mpi_process.stage, stage, memory_order_release); }
+static void stage_store(enum mpi_stage stage)
+{
+    atomic_store_explicit(&mpi_process.stage, stage, memory_order_release);
+}
+
+void mpi_stage_set(enum mpi_stage stage)
+{
+    base_lock(&stage_lock);
+    stage_store(stage);
+    base_unlock(&stage_lock);
+}
+
+void mpi_stage_settle(void)
+{
+    base_lock(&stage_lock);
+    bool quick = mpi_process.world && !vbase_trace_on && !mpi_checking && !tools;
+    if (mpi_is_running())
+        stage_store(quick ? MPI_RUNNING : MPI_WATCHED);
+    base_unlock(&stage_lock);
+}
+
+void mpi_watching_settle(void) { mpi_watching = mpi_checking || mpi_tool_counting; }
+
+void mpi_tool_watch(int more)
+{
+    base_lock(&stage_lock);
+    tools += more;
+    base_unlock(&stage_lock);
+    mpi_stage_settle();
+}
 
 bool mpi_is_running(void) { return mpi_stage() == MPI_RUNNING || mpi_stage() == MPI_WATCHED; }
 

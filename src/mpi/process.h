@@ -32,7 +32,14 @@ int mpi_process_begin(const char *call, struct mpi_thing *thing, bool several) M
 bool mpi_process_last(void);
 void mpi_process_end(void);
 
-void mpi_stage_settle(void); /* after a change of what it depends on */
+extern bool mpi_checking;      /* VIADUCT_CHECK, see check.h */
+extern bool mpi_tool_counting; /* a tool counts messages */
+extern bool mpi_watching;      /* one of both: no message takes a short way */
+void mpi_watching_settle(void);
+void mpi_stage_settle(void);   /* these two: after a change of what they depend on */
+/* So many more tools want that calls take the long way, which counts messages and delivers events. */
+void mpi_tool_watch(int more);
+void mpi_tool_deliver(void); /* events to their callbacks; where a call of MPI begins */
 
 int mpi_stage(void);
 void mpi_stage_set(enum mpi_stage stage);

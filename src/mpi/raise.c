@@ -32,6 +32,15 @@ struct mpi_errhandler *mpi_errhandler_at(MPI_Errhandler handle)
 struct mpi_thing mpi_file_null = {
     .object.identity = (uintptr_t)MPI_FILE_NULL, .errhandler = &predefined[2], .name = (char *)"MPI_FILE_NULL"};
 
+static void session_end(void *object)
+{
+    struct mpi_session *session = object;
+    mpi_drop(session->thing.errhandler);
+    free(session->thing.name);
+}
+const struct mpi_kind_row mpi_kind_session = {
+    MPI_KIND(KIND_SESSION, "session", struct mpi_session, MPI_ERR_SESSION, MPI_SESSION_NULL), .end = session_end};
+
 enum mpi_kind mpi_thing_kind(const struct mpi_thing *thing)
 {
     uintptr_t identity = thing->object.identity;

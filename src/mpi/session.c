@@ -17,15 +17,6 @@ static const struct {
               {"MPI_THREAD_SERIALIZED", MPI_THREAD_SERIALIZED},
               {"MPI_THREAD_MULTIPLE", MPI_THREAD_MULTIPLE}};
 
-static void session_end(void *object)
-{
-    struct mpi_session *session = object;
-    mpi_drop(session->thing.errhandler);
-    free(session->thing.name);
-}
-const struct mpi_kind_row mpi_kind_session = {
-    MPI_KIND(KIND_SESSION, "session", struct mpi_session, MPI_ERR_SESSION, MPI_SESSION_NULL), .end = session_end};
-
 /* ---- begin and end ---- */
 
 /* MPI_THREAD_MULTIPLE where INFO asks for nothing. */

@@ -36,12 +36,26 @@ const char *mpi_tool_cvar_group(int index);
 const char *mpi_tool_pvar_group(int index);
 const char *mpi_tool_event_group(int index);
 
-/* So many more tools want that calls take the long way, which counts messages and delivers events. */
-void mpi_tool_watch(int more);
-void mpi_tool_deliver(void); /* events to their callbacks; where a call of MPI begins */
+#define TOOL_SAFETIES 4
+extern const MPI_T_cb_safety mpi_tool_safeties[TOOL_SAFETIES]; /* the least demanding first */
+struct tool_registration {
+    struct tool_handle handle;
+    int event;
+    bool freed; /* in a callback: it goes when no callback runs any more */
+    struct {
+        MPI_T_event_cb_function *function;
+        void *data;
+    } callback[TOOL_SAFETIES];
+    MPI_T_event_dropped_cb_function *dropped;
+    void *freed_data;
+    MPI_T_event_free_cb_function *freed_function;
+};
+extern struct tool_handle *mpi_tool_registrations;
+/* Frees those that were given back while no callback ran. */
+void mpi_tool_registrations_free(void);
+
 /* One more message of so many bytes to a member, where these are counted. */
 struct mpi_traffic {
     _Atomic uint64_t messages, bytes;
 };
-extern bool mpi_tool_counting;
 void mpi_tool_count(struct mpi_comm *comm, int rank, uint64_t bytes) COLD;

@@ -1,6 +1,4 @@
-/* MPI_T: events. The engine notes them where locks may be held (msg/event.c); they are given to callbacks where a call
- * of MPI begins, so a callback may do whatever its caller may, and gets the least demanding safety it is registered
- * for. Who registers gets what comes from then on. */
+/* MPI_T: events: what there is, and who registers for it (tool_deliver.c gives them to the callbacks). */
 #include "mpi/info.h"
 #include "mpi/process.h"
 #include "mpi/tool.h"
@@ -21,25 +19,6 @@ static const struct {
     size_t size, offset;
 } elements[] = {{MPI_INT, sizeof(int), offsetof(struct msg_event, rank)},
                 {MPI_UINT64_T, sizeof(uint64_t), offsetof(struct msg_event, bytes)}};
-
-#define SAFETIES 4
-static const MPI_T_cb_safety safeties[SAFETIES] = {MPI_T_CB_REQUIRE_NONE, MPI_T_CB_REQUIRE_MPI_RESTRICTED,
-                                                   MPI_T_CB_REQUIRE_THREAD_SAFE, MPI_T_CB_REQUIRE_ASYNC_SIGNAL_SAFE};
-
-struct registration {
-    struct tool_handle handle;
-    int event;
-    bool freed; /* in a callback: it goes when no callback runs any more */
-    struct {
-        MPI_T_event_cb_function *function;
-        void *data;
-    } callback[SAFETIES];
-    MPI_T_event_dropped_cb_function *dropped;
-    void *freed_data;
-    MPI_T_event_free_cb_function *freed_function;
-};
-static struct tool_handle *registrations;
-static int delivering; /* under the lock */
 
 const char *mpi_tool_event_group(int index) { return events[index].group; }
 static const char *name_of(int index) { return events[index].name; }
@@ -86,19 +65,19 @@ ENTRY(MPI_T_event_get_info)(int event_index, char *name, int *name_len, int *ver
 
 /* ---- registrations ---- */
 
-static struct registration *registration_at(MPI_T_event_registration handle)
+static struct tool_registration *registration_at(MPI_T_event_registration handle)
 {
-    struct registration *registration = (struct registration *)(void *)handle;
-    return mpi_tool_there(&registrations, handle) && !registration->freed ? registration : NULL;
+    struct tool_registration *registration = (struct tool_registration *)(void *)handle;
+    return mpi_tool_there(&mpi_tool_registrations, handle) && !registration->freed ? registration : NULL;
 }
 
 /* Under the lock: what the engine is to note. */
 static void wanted_tell(void)
 {
     uint32_t wanted = 0;
-    for (struct tool_handle *at = registrations; at; at = at->next)
-        wanted |= ((struct registration *)(void *)at)->freed ? 0
-                                                             : 1u << ((struct registration *)(void *)at)->event;
+    for (struct tool_handle *at = mpi_tool_registrations; at; at = at->next)
+        wanted |= ((struct tool_registration *)(void *)at)->freed ? 0
+                                                             : 1u << ((struct tool_registration *)(void *)at)->event;
     atomic_store_explicit(&vmsg_events_wanted, wanted, memory_order_relaxed); /* see VMSG_EVENT */
 }
 
@@ -108,7 +87,7 @@ ENTRY(MPI_T_event_handle_alloc)(int event_index, void *obj_handle, MPI_Info info
     (void)obj_handle, (void)info;
     if (error || !is_index(event_index) || !out)
         return error ?: out ? MPI_T_ERR_INVALID_INDEX : MPI_T_ERR_INVALID;
-    struct registration *made = mpi_tool_make(&registrations, sizeof *made);
+    struct tool_registration *made = mpi_tool_make(&mpi_tool_registrations, sizeof *made);
     if (!made)
         return MPI_T_ERR_OUT_OF_HANDLES;
     base_lock(&mpi_tool_lock);
@@ -120,29 +99,11 @@ ENTRY(MPI_T_event_handle_alloc)(int event_index, void *obj_handle, MPI_Info info
     return MPI_SUCCESS;
 }
 
-/* Frees what was given back while no callback ran. */
-static void registrations_free(void)
-{
-    for (;;) {
-        base_lock(&mpi_tool_lock);
-        struct tool_handle *at = delivering ? NULL : registrations;
-        while (at && !((struct registration *)(void *)at)->freed)
-            at = at->next;
-        base_unlock(&mpi_tool_lock);
-        if (!at)
-            return;
-        struct registration old = *(struct registration *)(void *)at;
-        mpi_tool_free(&registrations, at);
-        if (old.freed_function)
-            old.freed_function((MPI_T_event_registration)at, MPI_T_CB_REQUIRE_NONE, old.freed_data);
-    }
-}
-
 ENTRY(MPI_T_event_handle_free)(MPI_T_event_registration handle, void *user_data,
                                MPI_T_event_free_cb_function free_cb_function)
 {
     int error = mpi_tool_closed();
-    struct registration *registration = error ? NULL : registration_at(handle);
+    struct tool_registration *registration = error ? NULL : registration_at(handle);
     if (!registration)
         return error ?: MPI_T_ERR_INVALID_HANDLE;
     base_lock(&mpi_tool_lock);
@@ -152,14 +113,14 @@ ENTRY(MPI_T_event_handle_free)(MPI_T_event_registration handle, void *user_data,
     wanted_tell();
     base_unlock(&mpi_tool_lock);
     mpi_tool_watch(-1);
-    registrations_free();
+    mpi_tool_registrations_free();
     return MPI_SUCCESS;
 }
 
 static int safety_find(MPI_T_cb_safety safety)
 {
-    for (int i = 0; i < SAFETIES; i++)
-        if (safeties[i] == safety)
+    for (int i = 0; i < TOOL_SAFETIES; i++)
+        if (mpi_tool_safeties[i] == safety)
             return i;
     return -1;
 }
@@ -168,7 +129,7 @@ ENTRY(MPI_T_event_register_callback)(MPI_T_event_registration handle, MPI_T_cb_s
                                      void *user_data, MPI_T_event_cb_function event_cb_function)
 {
     int error = mpi_tool_closed(), safety = safety_find(cb_safety);
-    struct registration *registration = error ? NULL : registration_at(handle);
+    struct tool_registration *registration = error ? NULL : registration_at(handle);
     (void)info;
     if (!registration || safety < 0)
         return error ?: registration ? MPI_T_ERR_INVALID : MPI_T_ERR_INVALID_HANDLE;
@@ -183,7 +144,7 @@ ENTRY(MPI_T_event_set_dropped_handler)(MPI_T_event_registration handle,
                                        MPI_T_event_dropped_cb_function dropped_cb_function)
 {
     int error = mpi_tool_closed();
-    struct registration *registration = error ? NULL : registration_at(handle);
+    struct tool_registration *registration = error ? NULL : registration_at(handle);
     if (!registration)
         return error ?: MPI_T_ERR_INVALID_HANDLE;
     registration->dropped = dropped_cb_function;
@@ -211,60 +172,6 @@ ENTRY(MPI_T_event_callback_set_info)(MPI_T_event_registration handle, MPI_T_cb_s
 {
     (void)info;
     return hints_check(handle, cb_safety);
-}
-
-/* ---- delivery ---- */
-
-/* The callback of the least demanding safety. */
-static void registration_call(struct registration *registration, const struct msg_event *event)
-{
-    for (int i = 0; i < SAFETIES; i++)
-        if (registration->callback[i].function) {
-            registration->callback[i].function((MPI_T_event_instance)(uintptr_t)event,
-                                               (MPI_T_event_registration)registration, safeties[i],
-                                               registration->callback[i].data);
-            return;
-        }
-}
-
-/* Handles stay in the list, and new ones come before the first, while callbacks run. */
-static void event_give(const struct msg_event *event, uint64_t dropped)
-{
-    base_lock(&mpi_tool_lock);
-    struct tool_handle *at = registrations;
-    delivering++;
-    base_unlock(&mpi_tool_lock);
-    for (; at; at = at->next) {
-        struct registration *registration = (struct registration *)(void *)at;
-        if (registration->event != (int)event->kind || registration->freed)
-            continue;
-        if (dropped && registration->dropped)
-            registration->dropped((MPI_Count)dropped, (MPI_T_event_registration)registration, 0, MPI_T_CB_REQUIRE_NONE,
-                                  registration->callback[0].data);
-        else if (!dropped)
-            registration_call(registration, event);
-    }
-    base_lock(&mpi_tool_lock);
-    delivering--;
-    base_unlock(&mpi_tool_lock);
-}
-
-void mpi_tool_deliver(void)
-{
-    static __thread bool inside; /* a callback calls MPI */
-    struct msg_event event;
-    if (inside || !atomic_load_explicit(&vmsg_events_wanted, memory_order_relaxed))
-        return;
-    inside = true;
-    for (event.kind = 0; event.kind < MSG_EVENTS; event.kind++) {
-        uint64_t dropped = vmsg_events_dropped(event.kind);
-        if (dropped)
-            event_give(&event, dropped);
-    }
-    while (vmsg_event_take(&event))
-        event_give(&event, 0);
-    inside = false;
-    registrations_free();
 }
 
 /* ---- an event, in its callback ---- */

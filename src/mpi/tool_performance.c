@@ -27,7 +27,6 @@ struct variable { /* a handle */
     uint64_t sum[];        /* of COUNT numbers, until they were stopped; then as many: what there was at the start */
 };
 
-bool mpi_tool_counting;
 static int counting;
 
 /* ---- the table ---- */

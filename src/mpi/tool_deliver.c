@@ -1,0 +1,80 @@
+/* MPI_T: giving events to callbacks. The engine notes them where locks may be held (msg/event.c); they are given where
+ * a call of MPI begins, so a callback may do whatever its caller may, and gets the least demanding safety it is
+ * registered for. Who registers gets what comes from then on. */
+#include "mpi/tool.h"
+
+const MPI_T_cb_safety mpi_tool_safeties[TOOL_SAFETIES] = {
+    MPI_T_CB_REQUIRE_NONE, MPI_T_CB_REQUIRE_MPI_RESTRICTED, MPI_T_CB_REQUIRE_THREAD_SAFE,
+    MPI_T_CB_REQUIRE_ASYNC_SIGNAL_SAFE};
+
+struct tool_handle *mpi_tool_registrations;
+static int delivering; /* under the lock */
+
+void mpi_tool_registrations_free(void)
+{
+    for (;;) {
+        base_lock(&mpi_tool_lock);
+        struct tool_handle *at = delivering ? NULL : mpi_tool_registrations;
+        while (at && !((struct tool_registration *)(void *)at)->freed)
+            at = at->next;
+        base_unlock(&mpi_tool_lock);
+        if (!at)
+            return;
+        struct tool_registration old = *(struct tool_registration *)(void *)at;
+        mpi_tool_free(&mpi_tool_registrations, at);
+        if (old.freed_function)
+            old.freed_function((MPI_T_event_registration)at, MPI_T_CB_REQUIRE_NONE, old.freed_data);
+    }
+}
+
+/* The callback of the least demanding safety. */
+static void registration_call(struct tool_registration *registration, const struct msg_event *event)
+{
+    for (int i = 0; i < TOOL_SAFETIES; i++)
+        if (registration->callback[i].function) {
+            registration->callback[i].function((MPI_T_event_instance)(uintptr_t)event,
+                                               (MPI_T_event_registration)registration, mpi_tool_safeties[i],
+                                               registration->callback[i].data);
+            return;
+        }
+}
+
+/* Handles stay in the list, and new ones come before the first, while callbacks run. */
+static void event_give(const struct msg_event *event, uint64_t dropped)
+{
+    base_lock(&mpi_tool_lock);
+    struct tool_handle *at = mpi_tool_registrations;
+    delivering++;
+    base_unlock(&mpi_tool_lock);
+    for (; at; at = at->next) {
+        struct tool_registration *registration = (struct tool_registration *)(void *)at;
+        if (registration->event != (int)event->kind || registration->freed)
+            continue;
+        if (dropped && registration->dropped)
+            registration->dropped((MPI_Count)dropped, (MPI_T_event_registration)registration, 0, MPI_T_CB_REQUIRE_NONE,
+                                  registration->callback[0].data);
+        else if (!dropped)
+            registration_call(registration, event);
+    }
+    base_lock(&mpi_tool_lock);
+    delivering--;
+    base_unlock(&mpi_tool_lock);
+}
+
+void mpi_tool_deliver(void)
+{
+    static __thread bool inside; /* a callback calls MPI */
+    struct msg_event event;
+    if (inside || !atomic_load_explicit(&vmsg_events_wanted, memory_order_relaxed))
+        return;
+    inside = true;
+    for (event.kind = 0; event.kind < MSG_EVENTS; event.kind++) {
+        uint64_t dropped = vmsg_events_dropped(event.kind);
+        if (dropped)
+            event_give(&event, dropped);
+    }
+    while (vmsg_event_take(&event))
+        event_give(&event, 0);
+    inside = false;
+    mpi_tool_registrations_free();
+}
