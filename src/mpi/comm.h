@@ -101,6 +101,7 @@ struct mpi_child {
     int tag;
     struct mpi_topology *topology;   /* taken; NULL: none */
     struct mpi_bridge *bridge;       /* PARENT has the own group alone; NULL: it has both */
+    bool unable;                     /* there was no memory for the groups here: it fails at all */
 };
 int mpi_comm_make(const struct mpi_child *child, MPI_Comm *out); /* *OUT is null where it is in none, and on errors */
 int mpi_comm_split(const char *call, struct mpi_comm *parent, int color, int key, MPI_Comm *out);

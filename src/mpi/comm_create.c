@@ -63,10 +63,13 @@ static int birth_start(const struct mpi_child *child, MPI_Comm *out, struct mpi_
     struct mpi_request *made = *request =
         mpi_request_take_with(&comm_request, child->call, parent, sizeof(struct birth));
     struct birth *birth = made ? made->extra : NULL;
-    struct mpi_comm *comm = group ? mpi_comm_new(parent, group, child->other ?: group) : NULL;
+    bool makes = made && group && !child->unable;
+    struct mpi_comm *comm = makes ? mpi_comm_new(parent, group, child->other ?: group) : NULL;
     int error = ERR_MEMORY;
     *out = MPI_COMM_NULL; /* also when it fails: programs look at the handle where they ought to look at the error */
-    if (made && (comm || !group))
+    if (made)
+        birth->agreement.unable = child->unable || (makes && !comm); /* the others wait for this rank */
+    if (made)
         error = child->bridge  ? mpi_agreement_over_bridge(&birth->agreement, child->bridge)
                 : child->alone ? mpi_agreement_in_group(&birth->agreement, parent, group, child->tag)
                                : mpi_agreement_start(&birth->agreement, parent, group != NULL);
@@ -85,10 +88,11 @@ int mpi_comm_make(const struct mpi_child *child, MPI_Comm *out)
 {
     struct mpi_request *request;
     int error = birth_start(child, out, &request);
-    if (error || !child->group)
-        free(child->topology);
+    struct mpi_comm *comm = error ? NULL : ((struct birth *)request->extra)->comm;
+    if (comm)
+        comm->topology = child->topology;
     else
-        ((struct birth *)request->extra)->comm->topology = child->topology;
+        free(child->topology);
     return error ?: mpi_request_complete(child->call, request, MPI_STATUS_IGNORE);
 }
 
@@ -112,8 +116,8 @@ static int dup_start(const char *call, struct mpi_comm *parent, MPI_Info info, M
     if (error)
         return error;
     struct birth *birth = (*request)->extra;
-    birth->error = comm_inherit(parent, birth->comm) /* told at the end: the others wait for us */
-                       ?: mpi_hints_keep(birth->comm, info);
+    if (birth->comm) /* what goes wrong is told at the end: the others wait for us */
+        birth->error = comm_inherit(parent, birth->comm) ?: mpi_hints_keep(birth->comm, info);
     return MPI_SUCCESS;
 }
 

@@ -48,19 +48,20 @@ static uint32_t place(uint32_t seed, uint32_t attempt)
     return (bit + attempt % ID_WINDOWS * MPI_ID_WINDOW * 64) % (ID_WORDS * 64);
 }
 
-/* MASK: what is free here in the window of START; its last word: all bits, if there is only one thread. */
-static void offer(uint64_t mask[MPI_ID_WINDOW + 1], uint32_t start, bool member)
+/* MASK: what is free here in the window of START; then yes or no as all bits or none. */
+static void offer(uint64_t mask[MPI_ID_MASK], uint32_t start, bool member, bool unable)
 {
     const uint64_t *words = used + start / 64 / MPI_ID_WINDOW * MPI_ID_WINDOW;
     mpi_lock(&lock);
     for (int i = 0; i < MPI_ID_WINDOW; i++)
         mask[i] = member ? ~words[i] : ~(uint64_t)0;
     mpi_unlock(&lock);
-    mask[MPI_ID_WINDOW] = mpi_threads ? 0 : ~(uint64_t)0;
+    mask[MPI_ID_ALONE] = mpi_threads ? 0 : ~(uint64_t)0;
+    mask[MPI_ID_ABLE] = unable ? 0 : ~(uint64_t)0;
 }
 
 /* The first common number at or after START within its window, going round; false: none. */
-static bool pick(const uint64_t mask[MPI_ID_WINDOW + 1], uint32_t start, uint32_t *id)
+static bool pick(const uint64_t mask[MPI_ID_MASK], uint32_t start, uint32_t *id)
 {
     uint32_t bits = MPI_ID_WINDOW * 64, base = start / bits * bits;
     for (uint32_t i = 0; i < bits; i++) {
@@ -91,7 +92,7 @@ static void finish(struct mpi_agreement *agreement, int error)
 /* The bitwise AND of all members' masks. */
 static struct coll_call masks_join(struct mpi_agreement *agreement, struct coll_group *group)
 {
-    struct coll_side mask = {.base = agreement->mask, .count = MPI_ID_WINDOW + 1,
+    struct coll_side mask = {.base = agreement->mask, .count = MPI_ID_MASK,
                              .layout = mpi_type_at(MPI_UINT64_T)->layout},
                      in_place = mask;
     in_place.base = COLL_IN_PLACE;
@@ -105,7 +106,7 @@ static int masks_join_over_bridge(struct mpi_agreement *agreement)
     const struct mpi_bridge *bridge = agreement->bridge;
     struct coll_group *group = &bridge->local->coll;
     struct { /* from the leader */
-        uint64_t mask[MPI_ID_WINDOW + 1];
+        uint64_t mask[MPI_ID_MASK];
         int64_t error;
     } joined;
     struct coll_call own = masks_join(agreement, group),
@@ -115,7 +116,7 @@ static int masks_join_over_bridge(struct mpi_agreement *agreement)
     if (!error && bridge->leader == group->rank)
         joined.error = mpi_bridge_swap(bridge, agreement->mask, joined.mask, sizeof joined.mask);
     error = error ?: vcoll_run(&all) ?: (int)joined.error;
-    for (int i = 0; i <= MPI_ID_WINDOW && !error; i++)
+    for (int i = 0; i < MPI_ID_MASK && !error; i++)
         agreement->mask[i] &= joined.mask[i]; /* the own one, which all of the group have, with the other's */
     return error;
 }
@@ -135,7 +136,8 @@ static void offered(void *context, int error);
 
 static void next_attempt(struct mpi_agreement *agreement)
 {
-    offer(agreement->mask, place(agreement->seed, agreement->attempt), agreement->member);
+    offer(agreement->mask, place(agreement->seed, agreement->attempt), agreement->member,
+          agreement->unable);
     start_round(agreement, offered);
 }
 
@@ -156,6 +158,8 @@ static void claims_told(void *context, int error)
 static void offered(void *context, int error)
 {
     struct mpi_agreement *agreement = context;
+    if (!error && !agreement->mask[MPI_ID_ABLE])
+        error = vbase_fail(ERR_MEMORY, "%s rank has no memory for a communicator", agreement->unable ? "this" : "a");
     if (error) {
         finish(agreement, error);
         return;
@@ -169,7 +173,7 @@ static void offered(void *context, int error)
         return;
     }
     agreement->claimed = !agreement->member || claim(agreement->id) ? ~(uint64_t)0 : 0;
-    if (agreement->mask[MPI_ID_WINDOW]) {
+    if (agreement->mask[MPI_ID_ALONE]) {
         finish(agreement, OK);
         return;
     }

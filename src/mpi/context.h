@@ -10,6 +10,8 @@ static inline uint32_t mpi_context_id(uint32_t comm, enum mpi_context which) { r
 #define MPI_ID_SELF 1
 #define MPI_ID_PARTS 2 /* no communicator: its contexts are those of partitions and of sessions, of the whole world */
 #define MPI_ID_WINDOW 63 /* words looked at at once: 4032 numbers */
+/* Behind them: is there only one thread, and can all take part? */
+enum { MPI_ID_ALONE = MPI_ID_WINDOW, MPI_ID_ABLE, MPI_ID_MASK };
 
 /* Two groups that want an intercommunicator. Each has a communicator, and their leaders can talk over another one. */
 struct mpi_bridge {
@@ -31,12 +33,14 @@ struct mpi_agreement {
     bool member;            /* needs the number; else only takes part */
     struct coll_group group;        /* where they alone agree */
     struct coll_schedule *schedule; /* of a round; NULL: not yet */
-    uint64_t mask[MPI_ID_WINDOW + 1], claimed;
+    bool unable;            /* this rank has no memory for its part: an error for all */
+    uint64_t mask[MPI_ID_MASK], claimed;
     uint32_t seed, attempt, id;
     int error;
     _Atomic bool done;
 };
-/* AGREEMENT is zeroed. Among all of PARENT, or of PARENT's GROUP alone, told apart from others by TAG. */
+/* AGREEMENT is zeroed, but for `unable`. Among all of PARENT, or of PARENT's GROUP alone, told apart from others by
+ * TAG. */
 int mpi_agreement_start(struct mpi_agreement *agreement, struct mpi_comm *parent, bool member) MUST_CHECK;
 int mpi_agreement_in_group(struct mpi_agreement *agreement, struct mpi_comm *parent, struct mpi_group *group,
                            int tag) MUST_CHECK;

@@ -3,6 +3,8 @@
 #include "mpi/context.h"
 #include "mpi/request.h"
 
+#define PART 256 /* ranks that are told at once */
+
 /* All of the local group have named the same leader, which is there. */
 static int leaders_compare(const struct mpi_bridge *bridge)
 {
@@ -51,22 +53,24 @@ static int groups_swap(const struct mpi_bridge *bridge, const void *mine, void *
     return error ?: leader_tells(bridge, theirs, (uint64_t)bytes);
 }
 
-/* The other group. A class that was raised. */
+/* The other group, in parts that need no memory: where there is none for the whole, *OUT is NULL, and this rank goes on
+ * for the others. A class that was raised. */
 static int remote_find(const struct mpi_bridge *bridge, struct mpi_group **out)
 {
     struct mpi_comm *local = bridge->local;
+    int mine[PART], theirs[PART];
     int size = 0, error = leaders_compare(bridge) ?: groups_swap(bridge, &local->size, &size, sizeof size);
-    if (error)
-        return error;
-    int most = local->size > size ? local->size : size, *world = calloc((size_t)most * 2, sizeof(int));
-    if (world) {
-        memcpy(world + most, local->group->world, (size_t)local->size * sizeof(int));
-        error = groups_swap(bridge, world + most, world, most * (int)sizeof(int));
-        *out = error ? NULL : mpi_group_make(size, world, local->group);
+    int *world = error ? NULL : calloc((size_t)size + PART, sizeof(int));
+    for (int at = 0; !error && (at < local->size || at < size); at += PART) {
+        for (int i = 0; i < PART; i++)
+            mine[i] = at + i < local->size ? local->group->world[at + i] : -1;
+        error = groups_swap(bridge, mine, theirs, sizeof theirs);
+        if (!error && world && at < size)
+            memcpy(world + at, theirs, sizeof theirs);
     }
+    *out = error || !world ? NULL : mpi_group_make(size, world, local->group);
     free(world);
-    return error || *out ? error
-                         : mpi_error(local, bridge->call, MPI_ERR_NO_MEM, "no memory for a group of %d ranks", size);
+    return error;
 }
 
 /* Both groups have no process in common. */
@@ -85,9 +89,12 @@ int mpi_inter_make(struct mpi_bridge *bridge, MPI_Comm *out)
 {
     struct mpi_comm *local = bridge->local;
     struct mpi_group *other = NULL;
-    int error = remote_find(bridge, &other) ?: groups_check(bridge, other);
+    int error = remote_find(bridge, &other);
+    if (!error && other)
+        error = groups_check(bridge, other);
     if (!error)
-        error = mpi_comm_make(&(struct mpi_child){bridge->call, local, local->group, other, .bridge = bridge}, out);
+        error = mpi_comm_make(&(struct mpi_child){bridge->call, local, local->group, other, .bridge = bridge,
+                                                  .unable = !other}, out);
     mpi_drop(other);
     return error;
 }
