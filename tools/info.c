@@ -1,5 +1,6 @@
 /* viaduct info: what this installation is, what it can do here, and its tables. */
 #include "verbs.h"
+#include "boot/boot.h"
 #include "boot/handover.h"
 #include "vi/shm/segment.h"
 #include "coll/coll.h"
@@ -218,6 +219,8 @@ static void print_plain(void)
     for (const struct vi_provider *provider = vi_providers; provider->name; provider++)
         printf(" %s", provider->name);
     puts("");
+    if (vbase_environment(BOOT_SETS_VARIABLE))
+        printf("sets        %s (process sets of this job, by rank)\n", vbase_environment(BOOT_SETS_VARIABLE));
     puts("launch      mpiexec of Viaduct; PMI-1 (hydra, srun --mpi=pmi2, flux); PMIx (mpirun of Open MPI, prterun), or "
          "none");
     puts("more        viaduct info --settings, --errors, --counters, --tunables, --coll, --shm, --net, --mpi");

@@ -15,6 +15,7 @@ ocean 0 of 3
 ocean 1 of 3
 ocean 2 of 3
 END
+"$mpiexec" -n 2 --pset ocean "$VIADUCT_BIN/viaduct" info | grep -q "^sets .*ocean=0-1" || fail "viaduct info shows no sets"
 "$mpiexec" -n 1 --pset mpi://WORLD "$sets" 2>"$work/said" && fail "a set mpi://WORLD was taken"
 grep -q "pset" "$work/said" || fail "no sentence: $(cat "$work/said")"
 
