@@ -2,7 +2,7 @@
  * many in a row and between visits, bring the root's bytes; where it sent too many, the receiver says so. Nobody reads a
  * desk or shown memory too late, also if some do not wait. Visits on several tracks are under way at once and end in any
  * order.
- * takes: 20 timeout: 300 presets: release asan tsan */
+ * apart: 1 takes: 20 timeout: 300 presets: release asan tsan */
 #include "coll/hall.h"
 #include "../check.h"
 #include <pthread.h>

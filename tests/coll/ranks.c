@@ -1,6 +1,6 @@
 /* Every collective among the ranks of a real job, all bytes compared. Alone it is a job of one rank; real.sh runs it with
  * more. Each rank makes the same cases from the same seed and plays its own part. Arguments: repeats, and "time" for a
- * line with the time of a barrier and of a small sum. */
+ * line with the time of a barrier and of a small sum; or "death". */
 #include "coll/cases.h"
 #include "base/clock.h"
 #include <unistd.h>
@@ -113,6 +113,33 @@ static void barrier_holds(struct msg_context *context)
     }
 }
 
+/* The last rank dies while the others wait for it in a hall: a blocking call and one that does not block end, and so do
+ * those behind them. */
+static void death_is_told(void)
+{
+    struct coll_call barrier = {.kind = COLL_BARRIER, .group = &group[rank], .form = COLL_ONCE};
+    struct one one = {.completions = 0};
+    struct coll_schedule *schedule;
+    CHECK_EQUAL(vcoll_run(&barrier), OK);
+    CHECK(group[rank].hall);
+    if (rank == size - 1) {
+        usleep(20000); /* the others wait by then, in most runs */
+        _exit(3);
+    }
+    CHECK_EQUAL(vcoll_prepare(&barrier, &schedule), OK);
+    CHECK_EQUAL(vcoll_launch(schedule, one_completed, &one), OK);
+    CHECK_EQUAL(vcoll_run(&barrier), ERR_PEER_DEAD);
+    CHECK_EQUAL(vmsg_wait_until(completed, &one), OK);
+    CHECK_EQUAL(one.error, ERR_PEER_DEAD);
+    CHECK_EQUAL(vcoll_run(&barrier), ERR_PEER_DEAD);
+    vcoll_release(schedule);
+    if (check_done())
+        _exit(1);
+    printf("rank %d was told\n", rank);
+    fflush(stdout);
+    _exit(0);
+}
+
 static void say_times(void)
 {
     double value = 1;
@@ -181,6 +208,8 @@ int main(int argc, char **argv)
     dress(of4, 4);
     dress(of12, 12);
     dress(of16, 16);
+    if (argc > 1 && !strcmp(argv[1], "death"))
+        death_is_told();
     case_seed((uint64_t)size);
     group[rank].meetings = NO_MEETINGS;
     for (int repeat = 0; repeat < repeats; repeat++)

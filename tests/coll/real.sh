@@ -1,5 +1,5 @@
 # Collectives among the ranks of real jobs of several sizes, more ranks than processors too, several threads too; then
-# each way that there is for groups on one node, also where memory cannot be read directly.
+# each way that there is for groups on one node, also where memory cannot be read directly; and a death in a hall.
 # timeout: 300 takes: 20
 source "$VIADUCT_SOURCE/tests/lib/shell"
 [ -x "$VIADUCT_BIN/viaduct" ] || skip "the launcher was not built"
@@ -13,6 +13,8 @@ for way in desk direct message; do
 done
 VIADUCT_COLL=direct VIADUCT_SINGLE_COPY=no $mpiexec -n 3 "$VIADUCT_BUILD/tests/test-coll-ranks" ||
     fail "directly, where memory cannot be read"
+told=$($mpiexec --enable-recovery -n 3 "$VIADUCT_BUILD/tests/test-coll-ranks" death | grep -c "was told")
+[ "$told" = 2 ] || fail "$told of 2 ranks were told of a death in a hall"
 for ranks in 2 4; do
     $mpiexec -n $ranks "$VIADUCT_BUILD/tests/test-coll-threads" || fail "threads of $ranks ranks"
 done
