@@ -9,7 +9,8 @@
 struct msg_share {
     struct msg_context *context;
     void *memory;
-    struct vi_region region; /* rank 0's; nic NULL elsewhere */
+    struct vi_region region;  /* rank 0's; nic NULL elsewhere */
+    _Atomic(struct msg_peer *) peer[]; /* of the members, once they were woken: peers stay */
 };
 
 struct share_offer {
@@ -100,7 +101,8 @@ int vmsg_share_open(struct msg_context *context, int tag, uint64_t bytes, bool w
     for (int rank = 0; vmsg_engine.networked && rank < context->size; rank++)
         if (vmsg_nic_remote(0, vmsg_context_world(context, rank)))
             return ERR_UNSUPPORTED; /* all find the same, so no message is needed */
-    struct msg_share made = {.context = context}, *share = malloc(sizeof *share);
+    struct msg_share made = {.context = context};
+    struct msg_share *share = calloc(1, sizeof *share + (size_t)context->size * sizeof *share->peer);
     willing = willing && share; /* a rank that lacks memory takes part all the same: the others wait for its answer */
     int error = context->size < 2    ? ERR_UNSUPPORTED
                 : context->rank == 0 ? share_offer(&made, tag, bytes, willing)
@@ -195,19 +197,30 @@ int vmsg_share_wait(struct msg_share *share, bool (*ready)(void *owner), void *o
     return vmsg_share_await(share, &request, ready) ?: vmsg_wait(&request);
 }
 
-void vmsg_share_wake(struct msg_share *share, int rank)
+static COLD struct msg_peer *peer_find(struct msg_share *share, int rank)
 {
     struct vi *vi;
-    if (member_vi(share->context, rank, &vi) != OK || !vi)
+    if (member_vi(share->context, rank, &vi) || !vi)
+        return NULL;
+    /* relaxed, here and where it is read: all threads find the same */
+    atomic_store_explicit(&share->peer[rank], vi->owner, memory_order_relaxed);
+    return vi->owner;
+}
+
+void vmsg_share_wake(struct msg_share *share, int rank)
+{
+    struct msg_peer *peer = atomic_load_explicit(&share->peer[rank], memory_order_relaxed);
+    if (unlikely(!peer) && !(peer = peer_find(share, rank)))
         return;
-    struct msg_peer *peer = vi->owner;
     msg_lock(&peer->lock);
-    (void)vi_wake(vi);
+    if (likely(peer->vi))
+        (void)vi_wake(peer->vi);
     msg_unlock(&peer->lock);
 }
 
 void vmsg_share_wake_all(struct msg_share *share)
 {
     for (int rank = 0; rank < share->context->size; rank++)
-        vmsg_share_wake(share, rank);
+        if (rank != share->context->rank)
+            vmsg_share_wake(share, rank);
 }
