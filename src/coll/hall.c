@@ -298,21 +298,6 @@ bool vcoll_hall_enter(const struct coll_call *call, struct coll_visit *visit)
 
 /* ---- the end ---- */
 
-static void hall_drop(struct coll_hall *hall)
-{
-    /* acq_rel: the last one frees what the others have used */
-    if (atomic_fetch_sub_explicit(&hall->users, 1, memory_order_acq_rel) == 1)
-        free(hall);
-}
-
-void vcoll_hall_leave(struct coll_visit *visit)
-{
-    vcoll_visit_end(visit);
-    if (visit->call->form == COLL_AGAIN)
-        atomic_fetch_or_explicit(&visit->hall->given, 1u << (visit->track - visit->hall->track), memory_order_relaxed);
-    hall_drop(visit->hall);
-}
-
 /* What was started here and does not block is over. */
 static bool tracks_are_over(void *context)
 {
@@ -341,7 +326,7 @@ void vcoll_group_close(struct coll_group *group)
         return;
     (void)vmsg_share_wait(hall->share, tracks_are_over, hall);
     if (hall->kept && !agree_on_kept(hall) && hall->kept) {
-        hall_drop(hall); /* persistent calls may still be started: the memory is given back when the job ends */
+        vcoll_hall_drop(hall); /* persistent calls may still start: the memory is given back when the job ends */
         return;
     }
     if (group->rank == 0) {
@@ -353,5 +338,5 @@ void vcoll_group_close(struct coll_group *group)
     }
     vmsg_share_close(hall->annex_share);
     vmsg_share_close(hall->share);
-    hall_drop(hall);
+    vcoll_hall_drop(hall);
 }

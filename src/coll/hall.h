@@ -192,9 +192,10 @@ int vcoll_cast(struct coll_hall *hall, int root, const struct type_buffer *buffe
 int vcoll_cast_long(struct coll_hall *hall, int root, const struct type_buffer *buffer, uint64_t total) MUST_CHECK;
 /* The outcome of a broadcast of CAME bytes at a rank with ROOM: OK, ERR_TRUNCATED, ERR_ARGUMENT. */
 int vcoll_cast_told(int root, uint64_t came, uint64_t room) MUST_CHECK;
+void vcoll_hall_leave(struct coll_visit *visit); /* that vcoll_hall_enter has given, for good (visit.c) */
+void vcoll_hall_drop(struct coll_hall *hall);     /* one user less; the last one frees it (visit.c) */
 
 /* ---- hall.c ---- */
 
 /* The hall of a call that a schedule carries out, and a track for it; false: by messages. FORM is not COLL_ANY. */
 bool vcoll_hall_enter(const struct coll_call *call, struct coll_visit *visit);
-void vcoll_hall_leave(struct coll_visit *visit); /* the same visit, for good */

@@ -150,3 +150,18 @@ void vcoll_visit_reduces(struct coll_visit *visit, bool waits)
     visit->lay = visit->kernel ? value_lay : NULL;
     visit->take = visit->kernel ? result_take : NULL;
 }
+
+void vcoll_hall_drop(struct coll_hall *hall)
+{
+    /* acq_rel: the last one frees what the others have used */
+    if (atomic_fetch_sub_explicit(&hall->users, 1, memory_order_acq_rel) == 1)
+        free(hall);
+}
+
+void vcoll_hall_leave(struct coll_visit *visit)
+{
+    vcoll_visit_end(visit);
+    if (visit->call->form == COLL_AGAIN)
+        atomic_fetch_or_explicit(&visit->hall->given, 1u << (visit->track - visit->hall->track), memory_order_relaxed);
+    vcoll_hall_drop(visit->hall);
+}
