@@ -12,6 +12,7 @@
 #include "sock/real.h"
 #include "sock/rest.h"
 #include "sock/segment.h"
+#include "sock/stdio.h"
 #include "sock/stream.h"
 #include "sock/tcp.h"
 
@@ -170,6 +171,7 @@ static void descriptor_take(struct left *left, int fd, bool there)
         left->file = take_one(fd, left->rest);
     if (left->file) {
         sock_file_add(fd, left->file);
+        sock_stdio_begins(fd, left->file);
     } else {
         LOG_WARN("descriptor %d: what was left unread cannot be reached: the connection is reset", fd);
         sock_tcp_reset(fd);

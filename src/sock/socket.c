@@ -1,7 +1,9 @@
-/* Sockets come and go: the calls that make, connect, copy and close descriptors. */
+/* Sockets come: the calls that make, connect and copy descriptors. */
+#include "sock/closing.h"
 #include "sock/epoll.h"
 #include "sock/hooks.h"
 #include "sock/meet.h"
+#include "sock/stdio.h"
 #include "sock/stream.h"
 #include "sock/wait.h"
 
@@ -24,6 +26,7 @@ static void track(int fd, enum sock_stage stage, uint32_t freezes, bool special)
         file->link->special = special;
         atomic_store(&file->link->never, special);
         sock_file_add(fd, file);
+        sock_stdio_begins(fd, file);
         sock_drop(file);
     }
     sock_change_end();
@@ -97,72 +100,6 @@ int sock_accept4(int listener, struct sockaddr *address, socklen_t *length, int 
     return fd;
 }
 
-/* FD is about to be closed by us or by the kernel. */
-static void forget(int fd)
-{
-    sock_blocks_left();
-    struct sock_file *file = sock_known(fd) ? sock_hold(fd) : NULL;
-    if (!file && !sock_is_set(fd))
-        return;
-    sock_change_begin();
-    if (!file) {
-        sock_set_closed(fd);
-        sock_change_end();
-        return;
-    }
-    sock_set_closing(file, fd);
-    if (sock_file_remove(fd, file))
-        sock_meet_end(file);
-    sock_file_close(fd, file);
-    sock_change_end();
-}
-
-int sock_close(int fd)
-{
-    if (sock_table_is_own(fd)) {
-        errno = EBADF;
-        return -1;
-    }
-    forget(fd);
-    return sock_real.close(fd);
-}
-
-static void forget_range(unsigned first, unsigned last)
-{
-    for (unsigned fd = first; fd <= last && fd < (unsigned)sock_table_end(); fd++)
-        if (sock_known((int)fd))
-            forget((int)fd);
-}
-
-/* In pieces, around the descriptors of the preload. */
-static int close_between(unsigned first, unsigned last, int flags)
-{
-    for (int own; first <= last && first < SOCK_DESCRIPTORS && (own = sock_table_own_next((int)first)) >= 0;) {
-        if ((unsigned)own > last)
-            break;
-        if ((unsigned)own > first && sock_real.close_range(first, (unsigned)own - 1, flags) != 0)
-            return -1;
-        first = (unsigned)own + 1;
-    }
-    return first <= last ? sock_real.close_range(first, last, flags) : 0;
-}
-
-void sock_closefrom(int first)
-{
-    unsigned from = first < 0 ? 0 : (unsigned)first;
-    forget_range(from, ~0u);
-    if (close_between(from, ~0u, 0) != 0) /* a kernel before 5.9 */
-        sock_real.closefrom(first);
-}
-
-int sock_close_range(unsigned first, unsigned last, int flags)
-{
-    if (first > last || (flags & CLOSE_RANGE_CLOEXEC))
-        return sock_real.close_range(first, last, flags);
-    forget_range(first, last);
-    return close_between(first, last, flags);
-}
-
 /* Ends the change in which TO was made. */
 static int copied(int from, int to)
 {
@@ -171,6 +108,7 @@ static int copied(int from, int to)
     struct sock_file *file = to >= 0 && to != from ? sock_hold(from) : NULL;
     if (file) {
         sock_file_add(to, file);
+        sock_stdio_begins(to, file);
         sock_drop(file);
     }
     sock_change_end();
@@ -193,7 +131,7 @@ static bool replaced(int fd, int to)
     }
     bool same = sock_known(fd) && sock_known(to) && atomic_load(&sock_table[fd]) == atomic_load(&sock_table[to]);
     if (fd != to && !same && sock_known(to) && sock_real.fcntl(fd, F_GETFD, 0) >= 0)
-        forget(to);
+        sock_forget(to);
     return true;
 }
 

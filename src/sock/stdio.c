@@ -1,6 +1,8 @@
-/* stdio on a connection: libc's streams read and write past our functions, so fdopen makes a stream that calls them. */
-#include "sock/file.h"
+/* stdio on a connection: libc's streams read and write past our functions, so fdopen makes a stream that calls them.
+ * What stdin, stdout and stderr have stays TCP. */
+#include "sock/stdio.h"
 #include "sock/hooks.h"
+#include "sock/stream.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -36,6 +38,18 @@ FILE *sock_fdopen(int fd, const char *mode)
     if (stream)
         stream->_fileno = fd; /* for fileno */
     return stream;
+}
+
+void sock_stdio_begins(int fd, struct sock_file *file)
+{
+    if (likely(fd > STDERR_FILENO))
+        return;
+    int saved = errno;
+    bool by_tcp = sock_stream_never(file);
+    FILE *stream = by_tcp || fd != STDIN_FILENO ? NULL : sock_fdopen(fd, "r"); /* what lies there only we can read */
+    if (stream)
+        stdin = stream;
+    errno = saved;
 }
 
 static int print_all(int fd, const char *text, int length)

@@ -836,6 +836,46 @@ static void full_exec_server(int fd)
         _exit(8);
 }
 
+/* Standard input is the connection: some bytes are there before, some come later. */
+static void wait_for_bytes(int fd)
+{
+    for (int there = 0; there < 4; pause_ms(1))
+        ioctl(fd, FIONREAD, &there);
+}
+static void stdin_client(int fd)
+{
+    char line[50] = "";
+    int kept = dup(0);
+    alarm(20);
+    wait_for_bytes(fd);
+    dup2(fd, 0);
+    for (int i = 0; i < 2 && fgets(line, sizeof(line), stdin); i++)
+        SAY(" %.3s", line);
+    alarm(0);
+    dup2(kept, 0);
+    close(kept);
+}
+static void stdin_program_client(int fd)
+{
+    char command[100], line[50] = "";
+    alarm(20);
+    wait_for_bytes(fd);
+    snprintf(command, sizeof(command), "exec sed -u s/^/-/ <&%d", fd);
+    FILE *pipe = popen(command, "r");
+    while (pipe && fgets(line, sizeof(line), pipe))
+        SAY(" %.4s", line);
+    alarm(0);
+    pclose(pipe);
+}
+static void stdin_server(int fd)
+{
+    if (write(fd, "one\n", 4) != 4)
+        _exit(8);
+    pause_ms(200);
+    if (write(fd, "two\n", 4) != 4)
+        _exit(9);
+}
+
 /* A set that is closed lets go of what is in it. */
 static void closed_set_client(int fd)
 {
@@ -1481,6 +1521,8 @@ static const struct {
     {"spawned with a copy, bytes are there", left_actions_client, left_server_programs},
     {"system, bytes are there", left_system_client, left_server_programs},
     {"popen, bytes are there", left_popen_client, left_server_programs},
+    {"standard input", stdin_client, stdin_server},
+    {"standard input of a program", stdin_program_client, stdin_server},
     {"passed on", pass_client, stream_server},
     {"passed on by sendmmsg", pass_many_client, stream_server},
     {"many messages", many_client, many_server},
