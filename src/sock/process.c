@@ -17,6 +17,9 @@
 #ifndef SYS_io_uring_setup
 #define SYS_io_uring_setup 425
 #endif
+#ifndef SYS_close_range
+#define SYS_close_range 436
+#endif
 #ifndef SYS_clone3
 #define SYS_clone3 435
 #endif
@@ -230,6 +233,28 @@ static long cloned(long number, long a, long b, long c, long d, long e, long f)
     return made(&making, (pid_t)sock_real.syscall(number, a, b, c, d, e, f));
 }
 
+/* The rows of the table that are system calls, by number. Their arguments are words, of which a function takes what it
+ * declares, as the kernel would. */
+struct call {
+    void (*function)(void);
+    bool is_int; /* what it returns */
+};
+static struct call call_of(long number)
+{
+    struct call call = {NULL, false};
+    switch (number) {
+#define HOOK(type, name, parameters, arguments)
+#define CALL(type, name, parameters, arguments, number)                                                                \
+    case number:                                                                                                       \
+        call = (struct call){(void (*)(void))sock_##name, sizeof(type) == sizeof(int)};                                \
+        break;
+#include "sock/hooks.def"
+    default:
+        break;
+    }
+    return call;
+}
+
 long sock_syscall(long number, long a, long b, long c, long d, long e, long f)
 {
     switch (number) {
@@ -249,22 +274,17 @@ long sock_syscall(long number, long a, long b, long c, long d, long e, long f)
     case SYS_io_uring_setup:
         sock_sandbox_enter();
         break;
-    case SYS_close:
-        return sock_close((int)a);
-    case SYS_dup:
-        return sock_dup((int)a);
-    case SYS_dup3:
-        return sock_dup3((int)a, (int)b, (int)c);
-    case SYS_read:
-        return sock_read((int)a, (void *)b, (size_t)c);
-    case SYS_write:
-        return sock_write((int)a, (const void *)b, (size_t)c);
-    case SYS_epoll_ctl:
-        return sock_epoll_ctl((int)a, (int)b, (int)c, (struct epoll_event *)d);
-    case SYS_shutdown:
-        return sock_shutdown((int)a, (int)b);
+#ifdef SYS_dup2
+    case SYS_dup2:
+        return sock_dup2((int)a, (int)b);
+#endif
     default:
         break;
+    }
+    struct call call = call_of(number);
+    if (call.function) {
+        long n = ((long (*)(long, long, long, long, long, long))call.function)(a, b, c, d, e, f);
+        return call.is_int ? (int)n : n;
     }
     return sock_real.syscall(number, a, b, c, d, e, f);
 }

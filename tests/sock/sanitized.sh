@@ -1,6 +1,6 @@
 # The library with the address and undefined sanitizers: random calls, calls with known answers, and faults at every step.
 # presets: asan
-# timeout: 180 takes: 20
+# timeout: 300 takes: 60
 source "$VIADUCT_SOURCE/tests/lib/shell"
 programs=$VIADUCT_BUILD/tests/sock
 # the library comes before the runtime of the sanitizer, and what it holds for the whole life of a process is no leak

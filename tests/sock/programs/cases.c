@@ -836,12 +836,54 @@ static void full_exec_server(int fd)
         _exit(8);
 }
 
-/* Standard input is the connection: some bytes are there before, some come later. */
+/* Calls that a program makes by their numbers. */
 static void wait_for_bytes(int fd)
 {
     for (int there = 0; there < 4; pause_ms(1))
         ioctl(fd, FIONREAD, &there);
 }
+static void numbers_client(int fd)
+{
+    char data[20] = "";
+    struct iovec piece = {data, 3};
+    struct msghdr message = {.msg_iov = &piece, .msg_iovlen = 1};
+    int copy = fd;
+    alarm(20);
+    for (int i = 0; i < 4; i++) {
+        long n = 0;
+        switch (i) {
+        case 0: n = syscall(SYS_sendto, copy, "ask", 3, 0, NULL, 0); break;
+        case 1: n = syscall(SYS_write, copy, "ask", 3); break;
+        case 2: n = syscall(SYS_writev, copy, &(struct iovec){"ask", 3}, 1); break;
+        case 3: n = syscall(SYS_sendmsg, copy, &(struct msghdr){.msg_iov = &(struct iovec){"ask", 3}, .msg_iovlen = 1}, 0);
+        }
+        SAY(" %s", told(n));
+        wait_for_bytes(copy);
+        switch (i) {
+        case 0: n = syscall(SYS_recvfrom, copy, data, 3, 0, NULL, NULL); break;
+        case 1: n = syscall(SYS_read, copy, data, 3); break;
+        case 2: n = syscall(SYS_readv, copy, &piece, 1); break;
+        case 3: n = syscall(SYS_recvmsg, copy, &message, 0);
+        }
+        SAY(" %s %.3s", told(n), data);
+        n = syscall(SYS_recvfrom, copy, data, 3, MSG_DONTWAIT, NULL, NULL);
+        SAY(" %s %.1s,", told(n), data);
+        if (i == 1)
+            copy = (int)syscall(SYS_fcntl, fd, F_DUPFD_CLOEXEC, 50);
+    }
+    SAY(" %s", told(syscall(SYS_close, copy)));
+    SAY(" %s", told(syscall(SYS_read, -1, data, 1)));
+    alarm(0);
+}
+static void numbers_server(int fd)
+{
+    char data[3];
+    for (int i = 0; i < 4; i++)
+        if (recv(fd, data, 3, MSG_WAITALL) != 3 || write(fd, "tell", 4) != 4)
+            _exit(8);
+}
+
+/* Standard input is the connection: some bytes are there before, some come later. */
 static void stdin_client(int fd)
 {
     char line[50] = "";
@@ -1521,6 +1563,7 @@ static const struct {
     {"spawned with a copy, bytes are there", left_actions_client, left_server_programs},
     {"system, bytes are there", left_system_client, left_server_programs},
     {"popen, bytes are there", left_popen_client, left_server_programs},
+    {"by number", numbers_client, numbers_server},
     {"standard input", stdin_client, stdin_server},
     {"standard input of a program", stdin_program_client, stdin_server},
     {"passed on", pass_client, stream_server},
