@@ -1,13 +1,20 @@
 /* The double: a libibverbs.so.1 of the tests, with two devices, double0 and double1, whose queue pairs reach each other within one
- * process. A request is carried out when it is posted, or when what it waits for comes: a receive of the other side. Reliable
- * connections only. events.c holds that it tells of what happens as software RoCE does; of time it says nothing.
+ * process, and between processes that share its memory (arena.h). A request is carried out when it is posted, or when what it waits
+ * for comes: a receive of the other side; by the process that does so. Reliable connections only. events.c holds that it tells of
+ * what happens as software RoCE does; of time it says nothing.
+ *
+ * DOUBLE_GIDS: addresses of IPv4 with commas, which the devices have as GIDs of RoCE v2; 127.0.0.1 and 192.0.2.2.
  *
  * One lock guards everything. Memory is never given back before its object is destroyed. */
+#include "arena.h"
 #include "double.h"
+#include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #define DEVICES 2
@@ -57,39 +64,75 @@ struct qp {
 };
 struct mr {
     struct ibv_mr mr;
+    uint64_t iova; /* its first address, as requests count */
+    pid_t pid;
     int access;
+};
+struct told { /* what a descriptor tells of: rung when the first comes, silenced when the last is taken */
+    struct arena_bell bell;
+    uint32_t first, count;
+    struct ibv_async_event event[1024];
 };
 struct channel {
     struct ibv_comp_channel channel;
-    int write;
+    struct told told;
 };
 struct context {
     struct ibv_context context;
-    int write; /* of asynchronous events */
+    struct told told;
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct ibv_device device[DEVICES];
-static bool down[DEVICES];
-static struct qp *qps[OBJECTS];
-static struct mr *mrs[OBJECTS];
-static struct double_counts counts;
-static unsigned fail_at;
-static enum ibv_wc_status fail_with;
-static struct completion held[OBJECTS];
-static struct context *contexts[64];
-static int helds;
-static bool holding;
+static struct everything {
+    struct ibv_device device[DEVICES];
+    bool down[DEVICES];
+    struct qp *qps[OBJECTS];
+    struct mr *mrs[OBJECTS];
+    unsigned fail_at;
+    enum ibv_wc_status fail_with;
+    struct completion held[OBJECTS];
+    struct context *contexts[64];
+    int helds;
+    bool holding;
+    uint32_t requests; /* that wait */
+} *const all = (void *)((char *)ARENA_ADDRESS + 4096);
+_Static_assert(sizeof(struct everything) <= ARENA_FIRST, "it fits");
+static struct double_counts counts; /* of this process */
 
 struct double_counts *double_counted(void) { return &counts; }
 
 /* ---- events ------------------------------------------------------------------------------------------------------- */
 
-static void tell(struct ibv_context *context, struct ibv_async_event event)
+static void told_add(struct told *told, struct ibv_async_event event)
 {
-    if (write(((struct context *)context)->write, &event, sizeof event) < 0)
-        perror("double: an event");
+    if (told->count == sizeof told->event / sizeof *told->event)
+        abort();
+    told->event[(told->first + told->count) % 1024] = event;
+    if (told->count++ == 0)
+        arena_bell_ring(&told->bell);
 }
+
+/* Waits for one, unless the descriptor is not to block; false: there is none. */
+static bool told_take(struct told *told, int fd, struct ibv_async_event *event)
+{
+    bool waits = !(fcntl(fd, F_GETFL) & O_NONBLOCK);
+    for (;;) {
+        char byte;
+        arena_lock();
+        bool there = told->count > 0;
+        if (there) {
+            *event = told->event[told->first];
+            told->first = (told->first + 1) % 1024;
+            if (--told->count == 0)
+                (void)!recv(fd, &byte, 1, MSG_DONTWAIT);
+        }
+        arena_unlock();
+        if (there || !waits)
+            return there;
+        (void)!recv(fd, &byte, 1, MSG_PEEK);
+    }
+}
+
+static void tell(struct ibv_context *context, struct ibv_async_event event) { told_add(&((struct context *)context)->told, event); }
 
 static void cq_push(struct cq *cq, const struct completion *completion)
 {
@@ -98,9 +141,8 @@ static void cq_push(struct cq *cq, const struct completion *completion)
         return;
     }
     cq->entry[(cq->first + cq->count++) % cq->room] = *completion;
-    struct ibv_cq *told = &cq->cq;
-    if (cq->armed && cq->cq.channel && write(((struct channel *)cq->cq.channel)->write, &told, sizeof told) < 0)
-        perror("double: an event");
+    if (cq->armed && cq->cq.channel)
+        told_add(&((struct channel *)cq->cq.channel)->told, (struct ibv_async_event){.element.cq = &cq->cq});
     cq->armed = false;
 }
 
@@ -114,8 +156,8 @@ static void send_over(struct qp *qp, const struct request *request, enum ibv_wc_
         return;
     if (!status)
         end.wc.opcode = opcode[request->wr.opcode];
-    if (holding && helds < OBJECTS)
-        held[helds++] = end;
+    if (all->holding && all->helds < OBJECTS)
+        all->held[all->helds++] = end;
     else
         cq_push((struct cq *)qp->qp.send_cq, &end);
 }
@@ -125,7 +167,7 @@ static void receive_over(struct qp *qp, struct receive *receive, struct ibv_wc w
     wc.wr_id = receive->id;
     wc.qp_num = qp->qp.qp_num;
     cq_push((struct cq *)qp->qp.recv_cq, &(struct completion){wc, qp, 0});
-    free(receive);
+    arena_give(receive);
 }
 
 static struct receive *receive_take(struct qp *qp)
@@ -153,8 +195,9 @@ static void qp_break(struct qp *qp)
     while (qp->first) {
         struct request *request = qp->first;
         qp->first = request->next;
+        all->requests--;
         send_over(qp, request, IBV_WC_WR_FLUSH_ERR);
-        free(request);
+        arena_give(request);
     }
     qp->end = &qp->first;
     while (!qp->qp.srq && qp->receives.first)
@@ -167,8 +210,8 @@ static void qp_break(struct qp *qp)
 
 static struct mr *mr_of(uint32_t key, const struct ibv_pd *pd, uint64_t address, uint64_t length, int access)
 {
-    struct mr *mr = key < OBJECTS ? mrs[key] : NULL;
-    uint64_t start = mr ? (uintptr_t)mr->mr.addr : 0;
+    struct mr *mr = key < OBJECTS ? all->mrs[key] : NULL;
+    uint64_t start = mr ? mr->iova : 0;
     return mr && mr->mr.pd == pd && (mr->access & access) == access && address >= start && length <= mr->mr.length &&
                    address - start <= mr->mr.length - length
                ? mr
@@ -191,23 +234,32 @@ static bool pieces_good(const struct ibv_pd *pd, const struct ibv_sge *piece, in
     return true;
 }
 
-/* Between pieces and bytes that lie in a row. */
-static void pieces_copy(const struct ibv_sge *piece, int pieces, uint8_t *row, uint64_t length, bool out)
+/* Between bytes at ADDRESS of a region and some that lie in a row; false: the process is gone. */
+static bool region_copy(const struct mr *mr, uint64_t address, uint8_t *row, uint64_t length, bool out)
 {
+    uint8_t *there = (uint8_t *)mr->mr.addr + (address - mr->iova);
+    return out ? arena_read(mr->pid, there, row, length) : arena_write(mr->pid, there, row, length);
+}
+
+static bool pieces_copy(const struct ibv_sge *piece, int pieces, uint8_t *row, uint64_t length, bool out)
+{
+    bool good = true;
     for (int i = 0; i < pieces && length > 0; i++) {
         uint64_t take = piece[i].length < length ? piece[i].length : length;
-        memcpy(out ? row : (void *)(uintptr_t)piece[i].addr, out ? (void *)(uintptr_t)piece[i].addr : row, take);
+        if (take)
+            good &= region_copy(all->mrs[piece[i].lkey], piece[i].addr, row, take, out);
         row += take;
         length -= take;
     }
+    return good;
 }
 
-static int device_of(const struct qp *qp) { return (int)(qp->qp.context->device - device); }
+static int device_of(const struct qp *qp) { return (int)(qp->qp.context->device - all->device); }
 
 static struct qp *peer_of(const struct qp *qp)
 {
-    struct qp *peer = qp->attr.dest_qp_num < OBJECTS ? qps[qp->attr.dest_qp_num] : NULL;
-    bool reached = peer && peer->attr.dest_qp_num == qp->qp.qp_num && !down[device_of(qp)] && !down[device_of(peer)];
+    struct qp *peer = qp->attr.dest_qp_num < OBJECTS ? all->qps[qp->attr.dest_qp_num] : NULL;
+    bool reached = peer && peer->attr.dest_qp_num == qp->qp.qp_num && !all->down[device_of(qp)] && !all->down[device_of(peer)];
     return reached && (peer->qp.state == IBV_QPS_RTR || peer->qp.state == IBV_QPS_RTS) ? peer : NULL;
 }
 
@@ -228,8 +280,8 @@ static int deliver(struct qp *peer, const struct ibv_send_wr *wr, uint8_t *data,
         wc = (struct ibv_wc){.status = IBV_WC_LOC_LEN_ERR};
     else if (!written && !pieces_good(peer->qp.pd, receive->piece, receive->pieces, IBV_ACCESS_LOCAL_WRITE))
         wc = (struct ibv_wc){.status = IBV_WC_LOC_PROT_ERR};
-    else if (!written)
-        pieces_copy(receive->piece, receive->pieces, data, length, false);
+    else if (!written && !pieces_copy(receive->piece, receive->pieces, data, length, false))
+        return IBV_WC_RETRY_EXC_ERR;
     receive_over(peer, receive, wc);
     if (!wc.status)
         return IBV_WC_SUCCESS;
@@ -244,8 +296,8 @@ static int request_execute(struct qp *qp, const struct request *request)
     bool is_inline = wr->send_flags & IBV_SEND_INLINE, reads = wr->opcode == IBV_WR_RDMA_READ;
     bool writes = wr->opcode == IBV_WR_RDMA_WRITE || wr->opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
     uint64_t length = total_of(request->piece, wr->num_sge);
-    if (fail_at && --fail_at == 0)
-        return (int)fail_with;
+    if (all->fail_at && --all->fail_at == 0)
+        return (int)all->fail_with;
     if (!is_inline && !pieces_good(qp->qp.pd, request->piece, wr->num_sge, reads ? IBV_ACCESS_LOCAL_WRITE : 0))
         return IBV_WC_LOC_PROT_ERR;
     if (!peer)
@@ -260,18 +312,22 @@ static int request_execute(struct qp *qp, const struct request *request)
         qp_break(peer);
         return IBV_WC_REM_ACCESS_ERR;
     }
-    uint8_t *row = malloc(length + 1), *remote = (uint8_t *)(uintptr_t)wr->wr.rdma.remote_addr;
+    const struct mr *remote = (reads || writes) && length > 0 ? all->mrs[wr->wr.rdma.rkey] : NULL;
+    uint8_t *row = malloc(length + 1);
     int status = IBV_WC_SUCCESS;
-    if (reads) {
-        memcpy(row, remote, length);
-        pieces_copy(request->piece, wr->num_sge, row, length, false);
-    } else if (is_inline) {
+    bool good = true;
+    if (is_inline)
         memcpy(row, request->data, length);
-    } else {
-        pieces_copy(request->piece, wr->num_sge, row, length, true);
+    else if (!reads)
+        good = pieces_copy(request->piece, wr->num_sge, row, length, true);
+    if (remote)
+        good = good && region_copy(remote, wr->wr.rdma.remote_addr, row, length, reads);
+    if (reads)
+        good = good && pieces_copy(request->piece, wr->num_sge, row, length, false);
+    if (!good) {
+        free(row);
+        return IBV_WC_RETRY_EXC_ERR;
     }
-    if (writes && length > 0)
-        memcpy(remote, row, length);
     if (!reads && wr->opcode != IBV_WR_RDMA_WRITE)
         status = deliver(peer, wr, row, length);
     free(row);
@@ -286,10 +342,11 @@ static void qp_run(struct qp *qp)
         if (status == WAITS)
             return;
         qp->first = request->next;
+        all->requests--;
         if (!qp->first)
             qp->end = &qp->first;
         send_over(qp, request, (enum ibv_wc_status)status);
-        free(request);
+        arena_give(request);
         if (status)
             qp_break(qp);
     }
@@ -297,9 +354,9 @@ static void qp_run(struct qp *qp)
 
 static void all_run(void)
 {
-    for (int i = 0; i < OBJECTS; i++)
-        if (qps[i])
-            qp_run(qps[i]);
+    for (int i = 0; i < OBJECTS && all->requests > 0; i++)
+        if (all->qps[i])
+            qp_run(all->qps[i]);
 }
 
 /* ---- posting and polling ------------------------------------------------------------------------------------------ */
@@ -308,7 +365,7 @@ static int post_send(struct ibv_qp *base, struct ibv_send_wr *wr, struct ibv_sen
 {
     struct qp *qp = (struct qp *)base;
     int error = 0;
-    pthread_mutex_lock(&lock);
+    arena_lock();
     counts.send_doorbells++;
     for (; wr && !error; wr = wr->next) {
         uint64_t length = total_of(wr->sg_list, wr->num_sge);
@@ -324,25 +381,27 @@ static int post_send(struct ibv_qp *base, struct ibv_send_wr *wr, struct ibv_sen
             error = ENOMEM;
         if (error)
             break;
-        struct request *request = calloc(1, sizeof *request);
+        struct request *request = arena_take(sizeof *request);
         request->wr = *wr;
         request->number = ++qp->posted;
         for (int i = 0; i < wr->num_sge; i++)
             request->piece[i] = wr->sg_list[i];
-        if (is_inline)
-            pieces_copy(request->piece, wr->num_sge, request->data, length, true);
+        uint8_t *at = request->data;
+        for (int i = 0; is_inline && i < wr->num_sge; at += wr->sg_list[i++].length)
+            memcpy(at, (void *)(uintptr_t)wr->sg_list[i].addr, wr->sg_list[i].length);
         counts.sends++;
         if (base->state == IBV_QPS_ERR) {
             send_over(qp, request, IBV_WC_WR_FLUSH_ERR);
-            free(request);
+            arena_give(request);
             continue;
         }
         *qp->end = request;
         qp->end = &request->next;
+        all->requests++;
         qp_run(qp);
     }
     all_run();
-    pthread_mutex_unlock(&lock);
+    arena_unlock();
     return error;
 }
 
@@ -355,7 +414,7 @@ static int post_receives(struct receives *to, struct ibv_recv_wr *wr, struct ibv
             return EINVAL;
         if (to->count == to->most)
             return ENOMEM;
-        struct receive *receive = calloc(1, sizeof *receive);
+        struct receive *receive = arena_take(sizeof *receive);
         receive->id = wr->wr_id;
         receive->pieces = wr->num_sge;
         for (int i = 0; i < wr->num_sge; i++)
@@ -371,21 +430,21 @@ static int post_receives(struct receives *to, struct ibv_recv_wr *wr, struct ibv
 static int post_recv(struct ibv_qp *base, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
 {
     struct qp *qp = (struct qp *)base;
-    pthread_mutex_lock(&lock);
+    arena_lock();
     int error = base->srq || base->state == IBV_QPS_RESET ? EINVAL : post_receives(&qp->receives, wr, bad);
     while (base->state == IBV_QPS_ERR && qp->receives.first)
         receive_over(qp, receive_take(qp), (struct ibv_wc){.status = IBV_WC_WR_FLUSH_ERR});
     all_run();
-    pthread_mutex_unlock(&lock);
+    arena_unlock();
     return error;
 }
 
 static int post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
 {
-    pthread_mutex_lock(&lock);
+    arena_lock();
     int error = post_receives(&((struct srq *)srq)->receives, wr, bad);
     all_run();
-    pthread_mutex_unlock(&lock);
+    arena_unlock();
     return error;
 }
 
@@ -393,7 +452,7 @@ static int poll_cq(struct ibv_cq *base, int most, struct ibv_wc *wc)
 {
     struct cq *cq = (struct cq *)base;
     int got = 0;
-    pthread_mutex_lock(&lock);
+    arena_lock();
     counts.polls++;
     for (; got < most && cq->count > 0; cq->count--) {
         const struct completion *end = &cq->entry[cq->first];
@@ -401,17 +460,32 @@ static int poll_cq(struct ibv_cq *base, int most, struct ibv_wc *wc)
         end->qp->over = end->number ? end->number : end->qp->over;
         cq->first = (cq->first + 1) % cq->room;
     }
-    pthread_mutex_unlock(&lock);
+    arena_unlock();
     return got;
 }
 
 static int req_notify_cq(struct ibv_cq *cq, int solicited)
 {
     (void)solicited;
-    pthread_mutex_lock(&lock);
+    arena_lock();
     ((struct cq *)cq)->armed = true;
-    pthread_mutex_unlock(&lock);
+    arena_unlock();
     return 0;
+}
+
+/* An object of the caller, which holds no lock. */
+static void *objects_take(size_t size)
+{
+    arena_lock();
+    void *object = arena_take(size);
+    arena_unlock();
+    return object;
+}
+static void objects_give(void *object)
+{
+    arena_lock();
+    arena_give(object);
+    arena_unlock();
 }
 
 /* ---- devices ------------------------------------------------------------------------------------------------------ */
@@ -420,10 +494,10 @@ struct ibv_device **ibv_get_device_list(int *count)
 {
     struct ibv_device **list = calloc(DEVICES + 1, sizeof *list);
     for (int i = 0; i < DEVICES; i++) {
-        device[i].node_type = IBV_NODE_CA;
-        device[i].transport_type = IBV_TRANSPORT_IB;
-        snprintf(device[i].name, sizeof device[i].name, "double%d", i);
-        list[i] = &device[i];
+        all->device[i].node_type = IBV_NODE_CA;
+        all->device[i].transport_type = IBV_TRANSPORT_IB;
+        snprintf(all->device[i].name, sizeof all->device[i].name, "double%d", i);
+        list[i] = &all->device[i];
     }
     if (count)
         *count = DEVICES;
@@ -434,33 +508,29 @@ const char *ibv_get_device_name(struct ibv_device *of) { return of->name; }
 
 struct ibv_context *ibv_open_device(struct ibv_device *of)
 {
-    struct context *context = calloc(1, sizeof *context);
-    int ends[2];
-    if (pipe(ends) < 0)
-        return NULL;
-    context->context = (struct ibv_context){.device = of, .cmd_fd = -1, .async_fd = ends[0], .num_comp_vectors = 1};
+    arena_lock();
+    struct context *context = arena_take(sizeof *context);
+    context->context = (struct ibv_context){.device = of, .cmd_fd = -1, .async_fd = arena_bell_make(&context->told.bell),
+                                            .num_comp_vectors = 1};
     context->context.ops = (struct ibv_context_ops){.poll_cq = poll_cq, .req_notify_cq = req_notify_cq, .post_srq_recv = post_srq_recv,
                                                     .post_send = post_send, .post_recv = post_recv};
-    context->write = ends[1];
-    pthread_mutex_lock(&lock);
-    for (size_t i = 0; i < sizeof contexts / sizeof *contexts; i++)
-        if (!contexts[i]) {
-            contexts[i] = context;
+    for (size_t i = 0; i < sizeof all->contexts / sizeof *all->contexts; i++)
+        if (!all->contexts[i]) {
+            all->contexts[i] = context;
             break;
         }
-    pthread_mutex_unlock(&lock);
+    arena_unlock();
     return &context->context;
 }
 
 int ibv_close_device(struct ibv_context *context)
 {
-    pthread_mutex_lock(&lock);
-    for (size_t i = 0; i < sizeof contexts / sizeof *contexts; i++)
-        contexts[i] = contexts[i] == (struct context *)context ? NULL : contexts[i];
-    pthread_mutex_unlock(&lock);
+    arena_lock();
+    for (size_t i = 0; i < sizeof all->contexts / sizeof *all->contexts; i++)
+        all->contexts[i] = all->contexts[i] == (struct context *)context ? NULL : all->contexts[i];
     close(context->async_fd);
-    close(((struct context *)context)->write);
-    free(context);
+    arena_give(context);
+    arena_unlock();
     return 0;
 }
 
@@ -475,7 +545,7 @@ int ibv_query_device(struct ibv_context *context, struct ibv_device_attr *attr)
 
 int (ibv_query_port)(struct ibv_context *context, uint8_t port, struct _compat_ibv_port_attr *compat)
 {
-    bool is_down = down[context->device - device];
+    bool is_down = all->down[context->device - all->device];
     if (port != 1)
         return EINVAL;
     *(struct ibv_port_attr *)(void *)compat =
@@ -487,11 +557,28 @@ int (ibv_query_port)(struct ibv_context *context, uint8_t port, struct _compat_i
 
 int ibv_query_gid(struct ibv_context *context, uint8_t port, int index, union ibv_gid *gid)
 {
-    static const uint8_t mapped[16] = {[10] = 0xff, [11] = 0xff, [12] = 192, [14] = 2};
+    static const uint8_t local[16] = {0xfe, 0x80}, mapped[16] = {[10] = 0xff, [11] = 0xff};
+    long number = context->device - all->device;
+    const char *list = getenv("DOUBLE_GIDS"), *at = list ? list : "127.0.0.1,192.0.2.2";
+    char text[16] = "";
     if (port != 1 || index < 0 || index > 1)
         return -1;
-    memcpy(gid->raw, mapped, sizeof mapped);
-    gid->raw[15] = (uint8_t)(1 + (context->device - device));
+    memcpy(gid->raw, index ? mapped : local, sizeof mapped);
+    gid->raw[15] = (uint8_t)(number + 1);
+    for (long i = 0; i < number && *at; i++)
+        at += strcspn(at, ","), at += *at == ',';
+    memcpy(text, at, strcspn(at, ",") < sizeof text ? strcspn(at, ",") : 0);
+    return index == 0 || inet_pton(AF_INET, text, gid->raw + 12) == 1 ? 0 : -1;
+}
+
+int _ibv_query_gid_ex(struct ibv_context *context, uint32_t port, uint32_t index, struct ibv_gid_entry *entry, uint32_t flags, size_t size)
+{
+    if (flags || size != sizeof *entry || port > 255 || ibv_query_gid(context, (uint8_t)port, (int)index, &entry->gid))
+        return ENODATA;
+    entry->gid_index = index;
+    entry->port_num = port;
+    entry->gid_type = IBV_GID_TYPE_ROCE_V2;
+    entry->ndev_ifindex = 0;
     return 0;
 }
 
@@ -504,7 +591,7 @@ int ibv_query_pkey(struct ibv_context *context, uint8_t port, int index, __be16 
 
 int ibv_get_async_event(struct ibv_context *context, struct ibv_async_event *event)
 {
-    return read(context->async_fd, event, sizeof *event) == sizeof *event ? 0 : -1;
+    return told_take(&((struct context *)context)->told, context->async_fd, event) ? 0 : -1;
 }
 void ibv_ack_async_event(struct ibv_async_event *event) { (void)event; }
 int ibv_fork_init(void) { return 0; }
@@ -513,76 +600,69 @@ int ibv_fork_init(void) { return 0; }
 
 struct ibv_pd *ibv_alloc_pd(struct ibv_context *context)
 {
-    struct ibv_pd *pd = calloc(1, sizeof *pd);
+    struct ibv_pd *pd = objects_take(sizeof *pd);
     pd->context = context;
     return pd;
 }
 int ibv_dealloc_pd(struct ibv_pd *pd)
 {
-    free(pd);
+    objects_give(pd);
     return 0;
-}
-
-struct ibv_mr *(ibv_reg_mr)(struct ibv_pd *pd, void *address, size_t length, int access)
-{
-    struct mr *mr = calloc(1, sizeof *mr);
-    uint32_t key = 1;
-    pthread_mutex_lock(&lock);
-    while (key < OBJECTS && mrs[key])
-        key++;
-    if (key < OBJECTS) {
-        mr->mr = (struct ibv_mr){.context = pd->context, .pd = pd, .addr = address, .length = length, .lkey = key, .rkey = key};
-        mr->access = access;
-        mrs[key] = mr;
-        counts.registered++;
-    }
-    pthread_mutex_unlock(&lock);
-    if (key < OBJECTS)
-        return &mr->mr;
-    free(mr);
-    errno = ENOMEM;
-    return NULL;
 }
 
 struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *address, size_t length, uint64_t iova, unsigned access)
 {
-    if (iova == (uintptr_t)address)
-        return (ibv_reg_mr)(pd, address, length, (int)access);
-    errno = EOPNOTSUPP;
-    return NULL;
+    struct mr *mr = NULL;
+    uint32_t key = 1;
+    arena_lock();
+    while (key < OBJECTS && all->mrs[key])
+        key++;
+    if (key < OBJECTS) {
+        all->mrs[key] = mr = arena_take(sizeof *mr);
+        mr->mr = (struct ibv_mr){.context = pd->context, .pd = pd, .addr = address, .length = length, .lkey = key, .rkey = key};
+        mr->iova = iova;
+        mr->pid = getpid();
+        mr->access = (int)access;
+        counts.registered++;
+    }
+    arena_unlock();
+    errno = ENOMEM;
+    return mr ? &mr->mr : NULL;
+}
+
+struct ibv_mr *(ibv_reg_mr)(struct ibv_pd *pd, void *address, size_t length, int access)
+{
+    return ibv_reg_mr_iova2(pd, address, length, (uintptr_t)address, (unsigned)access);
 }
 
 int ibv_dereg_mr(struct ibv_mr *mr)
 {
-    pthread_mutex_lock(&lock);
-    mrs[mr->lkey] = NULL;
+    arena_lock();
+    all->mrs[mr->lkey] = NULL;
     counts.deregistered++;
-    pthread_mutex_unlock(&lock);
-    free(mr);
+    arena_give(mr);
+    arena_unlock();
     return 0;
 }
 
 struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *context)
 {
-    struct channel *channel = calloc(1, sizeof *channel);
-    int ends[2];
-    if (pipe(ends) < 0)
-        return NULL;
-    channel->channel = (struct ibv_comp_channel){.context = context, .fd = ends[0]};
-    channel->write = ends[1];
+    struct channel *channel = objects_take(sizeof *channel);
+    channel->channel = (struct ibv_comp_channel){.context = context, .fd = arena_bell_make(&channel->told.bell)};
     return &channel->channel;
 }
 int ibv_destroy_comp_channel(struct ibv_comp_channel *channel)
 {
     close(channel->fd);
-    close(((struct channel *)channel)->write);
-    free(channel);
+    objects_give(channel);
     return 0;
 }
 int ibv_get_cq_event(struct ibv_comp_channel *channel, struct ibv_cq **cq, void **context)
 {
-    if (read(channel->fd, cq, sizeof *cq) != sizeof *cq)
+    struct ibv_async_event event;
+    if (!told_take(&((struct channel *)channel)->told, channel->fd, &event))
         return -1;
+    *cq = event.element.cq;
     *context = (*cq)->cq_context;
     return 0;
 }
@@ -590,17 +670,31 @@ void ibv_ack_cq_events(struct ibv_cq *cq, unsigned count) { (void)cq, (void)coun
 
 struct ibv_cq *ibv_create_cq(struct ibv_context *context, int room, void *own, struct ibv_comp_channel *channel, int vector)
 {
-    struct cq *cq = calloc(1, sizeof *cq);
+    struct cq *cq = objects_take(sizeof *cq);
     (void)vector;
     cq->cq = (struct ibv_cq){.context = context, .channel = channel, .cq_context = own, .cqe = room};
     cq->room = room;
-    cq->entry = calloc((size_t)room, sizeof *cq->entry);
+    cq->entry = objects_take((size_t)room * sizeof *cq->entry);
     return &cq->cq;
 }
 int ibv_destroy_cq(struct ibv_cq *cq)
 {
-    free(((struct cq *)cq)->entry);
-    free(cq);
+    objects_give(((struct cq *)cq)->entry);
+    objects_give(cq);
+    return 0;
+}
+int ibv_resize_cq(struct ibv_cq *base, int room)
+{
+    struct cq *cq = (struct cq *)base;
+    arena_lock();
+    struct completion *entry = arena_take((size_t)room * sizeof *entry);
+    for (int i = 0; i < cq->count; i++)
+        entry[i] = cq->entry[(cq->first + i) % cq->room];
+    arena_give(cq->entry);
+    cq->entry = entry;
+    cq->first = 0;
+    cq->room = base->cqe = room;
+    arena_unlock();
     return 0;
 }
 
@@ -609,13 +703,13 @@ static void receives_drop(struct receives *receives)
     while (receives->first) {
         struct receive *receive = receives->first;
         receives->first = receive->next;
-        free(receive);
+        arena_give(receive);
     }
 }
 
 struct ibv_srq *ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *attr)
 {
-    struct srq *srq = calloc(1, sizeof *srq);
+    struct srq *srq = objects_take(sizeof *srq);
     srq->srq = (struct ibv_srq){.context = pd->context, .srq_context = attr->srq_context, .pd = pd};
     srq->receives.most = attr->attr.max_wr;
     srq->receives.end = &srq->receives.first;
@@ -623,16 +717,18 @@ struct ibv_srq *ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *attr
 }
 int ibv_modify_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr, int what)
 {
-    pthread_mutex_lock(&lock);
+    arena_lock();
     if (what & IBV_SRQ_LIMIT)
         ((struct srq *)srq)->receives.limit = attr->srq_limit;
-    pthread_mutex_unlock(&lock);
+    arena_unlock();
     return what & ~IBV_SRQ_LIMIT ? EINVAL : 0;
 }
 int ibv_destroy_srq(struct ibv_srq *srq)
 {
+    arena_lock();
     receives_drop(&((struct srq *)srq)->receives);
-    free(srq);
+    arena_give(srq);
+    arena_unlock();
     return 0;
 }
 
@@ -640,20 +736,20 @@ struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *made)
 {
     uint32_t number = 1;
     struct qp *qp = NULL;
-    pthread_mutex_lock(&lock);
-    while (number < OBJECTS && qps[number])
+    arena_lock();
+    while (number < OBJECTS && all->qps[number])
         number++;
     if (made->qp_type == IBV_QPT_RC && made->cap.max_inline_data <= INLINE && made->cap.max_send_sge <= PIECES && number < OBJECTS &&
-        (qp = calloc(1, sizeof *qp))) {
+        (qp = arena_take(sizeof *qp))) {
         qp->qp = (struct ibv_qp){.context = pd->context, .qp_context = made->qp_context, .pd = pd, .send_cq = made->send_cq,
                                  .recv_cq = made->recv_cq, .srq = made->srq, .qp_num = number, .qp_type = IBV_QPT_RC};
         qp->made = *made;
         qp->end = &qp->first;
         qp->receives.most = made->cap.max_recv_wr;
         qp->receives.end = &qp->receives.first;
-        qps[number] = qp;
+        all->qps[number] = qp;
     }
-    pthread_mutex_unlock(&lock);
+    arena_unlock();
     if (!qp)
         errno = EINVAL;
     return qp ? &qp->qp : NULL;
@@ -663,7 +759,7 @@ int ibv_modify_qp(struct ibv_qp *base, struct ibv_qp_attr *attr, int what)
 {
     struct qp *qp = (struct qp *)base;
     int error = 0;
-    pthread_mutex_lock(&lock);
+    arena_lock();
     if (what & IBV_QP_STATE) {
         enum ibv_qp_state from = base->state, to = attr->qp_state;
         bool next = (from == IBV_QPS_RESET && to == IBV_QPS_INIT) || (from == IBV_QPS_INIT && to == IBV_QPS_INIT) ||
@@ -683,7 +779,7 @@ int ibv_modify_qp(struct ibv_qp *base, struct ibv_qp_attr *attr, int what)
             base->state = attr->qp_state;
         all_run();
     }
-    pthread_mutex_unlock(&lock);
+    arena_unlock();
     return error;
 }
 
@@ -691,12 +787,12 @@ int ibv_query_qp(struct ibv_qp *base, struct ibv_qp_attr *attr, int what, struct
 {
     struct qp *qp = (struct qp *)base;
     (void)what;
-    pthread_mutex_lock(&lock);
+    arena_lock();
     *attr = qp->attr;
     attr->qp_state = attr->cur_qp_state = base->state;
     attr->cap = qp->made.cap;
     *made = qp->made;
-    pthread_mutex_unlock(&lock);
+    arena_unlock();
     return 0;
 }
 
@@ -713,23 +809,24 @@ static void cq_forget(struct cq *cq, const struct qp *qp)
 int ibv_destroy_qp(struct ibv_qp *base)
 {
     struct qp *qp = (struct qp *)base;
-    pthread_mutex_lock(&lock);
-    qps[base->qp_num] = NULL;
+    arena_lock();
+    all->qps[base->qp_num] = NULL;
     cq_forget((struct cq *)base->send_cq, qp);
     cq_forget((struct cq *)base->recv_cq, qp);
     int left = 0;
-    for (int i = 0; i < helds; i++)
-        if (held[i].qp != qp)
-            held[left++] = held[i];
-    helds = left;
+    for (int i = 0; i < all->helds; i++)
+        if (all->held[i].qp != qp)
+            all->held[left++] = all->held[i];
+    all->helds = left;
     while (qp->first) {
         struct request *request = qp->first;
         qp->first = request->next;
-        free(request);
+        all->requests--;
+        arena_give(request);
     }
     receives_drop(&qp->receives);
-    pthread_mutex_unlock(&lock);
-    free(qp);
+    arena_give(qp);
+    arena_unlock();
     return 0;
 }
 
@@ -742,33 +839,33 @@ const char *ibv_wc_status_str(enum ibv_wc_status status)
 
 void double_fail(unsigned nth, enum ibv_wc_status status)
 {
-    pthread_mutex_lock(&lock);
-    fail_at = nth;
-    fail_with = status;
-    pthread_mutex_unlock(&lock);
+    arena_lock();
+    all->fail_at = nth;
+    all->fail_with = status;
+    arena_unlock();
 }
 
 void double_hold(bool hold)
 {
-    pthread_mutex_lock(&lock);
-    holding = hold;
+    arena_lock();
+    all->holding = hold;
     for (uint32_t number = OBJECTS; !hold && number-- > 0;)
-        for (int i = 0; i < helds; i++)
-            if (held[i].wc.qp_num == number)
-                cq_push((struct cq *)held[i].qp->qp.send_cq, &held[i]);
-    helds = hold ? helds : 0;
-    pthread_mutex_unlock(&lock);
+        for (int i = 0; i < all->helds; i++)
+            if (all->held[i].wc.qp_num == number)
+                cq_push((struct cq *)all->held[i].qp->qp.send_cq, &all->held[i]);
+    all->helds = hold ? all->helds : 0;
+    arena_unlock();
 }
 
 void double_port(const char *name, bool up)
 {
-    pthread_mutex_lock(&lock);
+    arena_lock();
     for (int i = 0; i < DEVICES; i++)
-        if (strcmp(device[i].name, name) == 0)
-            down[i] = !up;
-    for (size_t i = 0; i < sizeof contexts / sizeof *contexts; i++)
-        if (contexts[i] && strcmp(contexts[i]->context.device->name, name) == 0)
-            tell(&contexts[i]->context, (struct ibv_async_event){.element.port_num = 1, .event_type = up ? IBV_EVENT_PORT_ACTIVE
+        if (strcmp(all->device[i].name, name) == 0)
+            all->down[i] = !up;
+    for (size_t i = 0; i < sizeof all->contexts / sizeof *all->contexts; i++)
+        if (all->contexts[i] && strcmp(all->contexts[i]->context.device->name, name) == 0)
+            tell(&all->contexts[i]->context, (struct ibv_async_event){.element.port_num = 1, .event_type = up ? IBV_EVENT_PORT_ACTIVE
                                                                                                        : IBV_EVENT_PORT_ERR});
-    pthread_mutex_unlock(&lock);
+    arena_unlock();
 }

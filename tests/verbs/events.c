@@ -169,6 +169,32 @@ static void limit(void)
     MUST(ibv_destroy_qp(from) == 0 && ibv_destroy_qp(to) == 0);
 }
 
+/* Memory by numbers that are not its addresses, and a longer queue of completions. */
+static void renamed(void)
+{
+    struct ibv_qp *from, *to;
+    struct ibv_sge whole = piece(&a, 3, 3000), back;
+    struct ibv_mr *mr = ibv_reg_mr_iova2(b.pd, b.memory + 123, 5000, 123, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
+    struct ibv_mr *own = ibv_reg_mr_iova2(a.pd, a.memory + 77, 5000, 77, IBV_ACCESS_LOCAL_WRITE);
+    printf("memory by another name\n");
+    MUST(mr && own && ibv_resize_cq(a.sent, 300) == 0);
+    pair_make(&from, &to, false);
+    struct ibv_send_wr wr = request(IBV_WR_RDMA_WRITE, 1, &whole, 1, 0);
+    wr.wr.rdma.remote_addr = 123 + 10;
+    wr.wr.rdma.rkey = mr->rkey;
+    post(from, wr);
+    completed(&a, a.sent, 1);
+    printf("  sum %x %x\n", sum(&a, 3, 3000), sum(&b, 133, 3000));
+    back = (struct ibv_sge){77 + 20, 1000, own->lkey};
+    post(from, request(IBV_WR_RDMA_READ, 2, &back, 1, 133));
+    completed(&a, a.sent, 1);
+    printf("  sum %x %x\n", sum(&a, 97, 1000), sum(&b, 133, 1000));
+    wr.wr.rdma.remote_addr = 122;
+    post(from, wr);
+    completed(&a, a.sent, 1);
+    MUST(ibv_destroy_qp(from) == 0 && ibv_destroy_qp(to) == 0 && ibv_dereg_mr(mr) == 0 && ibv_dereg_mr(own) == 0);
+}
+
 static int state_of(struct ibv_qp *qp)
 {
     struct ibv_qp_attr attr;
@@ -239,6 +265,7 @@ int main(int count, char **arguments)
     MUST(ibv_destroy_qp(from) == 0 && ibv_destroy_qp(to) == 0);
     shared();
     limit();
+    renamed();
     faults();
     side_close(&a);
     side_close(&b);

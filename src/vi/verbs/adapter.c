@@ -1,0 +1,228 @@
+/* Adapters: which card has an RDMA port, and what an adapter has once for all its vis: a completion queue, a shared
+ * receive queue, and blocks of registered memory for receives and for sends.
+ *
+ * A port is found by its GID of RoCE v2, which is the address of the card. */
+#include "vi/verbs/verbs.h"
+#include <fcntl.h>
+#include <poll.h>
+
+#define BYTES ((size_t)(VERBS_RECEIVES + VERBS_BLOCKS) * VERBS_BLOCK)
+
+/* ---- blocks ------------------------------------------------------------------------------------------------------ */
+
+int verbs_receive_post(struct verbs_adapter *adapter, uint32_t index)
+{
+    struct ibverbs_sge whole = {(uintptr_t)adapter->memory + (size_t)index * VERBS_BLOCK, VERBS_BLOCK,
+                                adapter->mr->lkey};
+    struct ibverbs_recv_wr wr = {(uint64_t)index << 2 | VERBS_OF_RECEIVE, NULL, &whole, 1}, *bad;
+    int number = adapter->context->ops.post_srq_recv(adapter->srq, &wr, &bad);
+    return number ? vbase_fail(ERR_LINK_DOWN, "%s takes no receive: %s", adapter->name, strerror(number)) : OK;
+}
+
+uint8_t *verbs_block_take(struct verbs_adapter *adapter)
+{
+    base_lock(&adapter->lock);
+    uint8_t *block = adapter->free_block;
+    if (block)
+        memcpy(&adapter->free_block, block, sizeof(block));
+    base_unlock(&adapter->lock);
+    return block;
+}
+
+void verbs_block_give(struct verbs_adapter *adapter, uint8_t *block)
+{
+    base_lock(&adapter->lock);
+    memcpy(block, &adapter->free_block, sizeof(block));
+    adapter->free_block = block;
+    base_unlock(&adapter->lock);
+}
+
+static int blocks_make(struct verbs_adapter *adapter)
+{
+    const struct ibverbs_library *library = adapter->home->library;
+    adapter->memory = aligned_alloc(4096, (BYTES + 4095) / 4096 * 4096);
+    if (!adapter->memory)
+        return vbase_fail(ERR_MEMORY, "the receive buffers of %s", adapter->name);
+    adapter->mr = library->ibv_reg_mr_iova2(adapter->pd, adapter->memory, BYTES, (uintptr_t)adapter->memory,
+                                            IBVERBS_ACCESS_LOCAL_WRITE);
+    if (!adapter->mr)
+        return vbase_fail_errno(ERR_LIMIT, "%s registers no %zu bytes (ulimit -l tells what may be locked)",
+                                adapter->name, BYTES);
+    int error = OK;
+    for (uint32_t i = 0; i < VERBS_RECEIVES && !error; i++)
+        error = verbs_receive_post(adapter, i);
+    for (uint32_t i = 0; i < VERBS_BLOCKS; i++)
+        verbs_block_give(adapter, adapter->memory + (size_t)(VERBS_RECEIVES + i) * VERBS_BLOCK);
+    return error;
+}
+
+/* ---- one adapter ------------------------------------------------------------------------------------------------- */
+
+void verbs_adapter_events(struct verbs_adapter *adapter)
+{
+    const struct ibverbs_library *library = adapter->home->library;
+    struct ibverbs_async_event event;
+    struct pollfd there = {.fd = adapter->context->async_fd, .events = POLLIN};
+    while (poll(&there, 1, 0) > 0 && library->ibv_get_async_event(adapter->context, &event) == 0) {
+        if (event.event_type == IBVERBS_EVENT_QP_LAST_WQE_REACHED)
+            ((struct verbs_vi *)event.element.qp->qp_context)->last = true;
+        else if (event.event_type == IBVERBS_EVENT_DEVICE_FATAL || event.event_type == IBVERBS_EVENT_PORT_ERR)
+            LOG_WARN("%s, port %u: %s", adapter->name, adapter->number,
+                     event.event_type == IBVERBS_EVENT_PORT_ERR ? "the port is down" : "the device has failed");
+        library->ibv_ack_async_event(&event);
+    }
+}
+
+static void adapter_close(struct verbs_adapter *adapter)
+{
+    const struct ibverbs_library *library = adapter->home->library;
+    if (adapter->srq)
+        library->ibv_destroy_srq(adapter->srq);
+    if (adapter->cq)
+        library->ibv_destroy_cq(adapter->cq);
+    if (adapter->channel)
+        library->ibv_destroy_comp_channel(adapter->channel);
+    if (adapter->mr)
+        library->ibv_dereg_mr(adapter->mr);
+    if (adapter->pd)
+        library->ibv_dealloc_pd(adapter->pd);
+    if (adapter->context)
+        library->ibv_close_device(adapter->context);
+    vbase_map_close(&adapter->vis);
+    free(adapter->event);
+    free(adapter->memory);
+    free(adapter);
+}
+
+static int queues_make(struct verbs_adapter *adapter)
+{
+    const struct ibverbs_library *library = adapter->home->library;
+    struct ibverbs_srq_init_attr receives = {.max_wr = VERBS_RECEIVES, .max_sge = 1};
+    adapter->needed = VERBS_RECEIVES;
+    adapter->room = VERBS_RECEIVES + 4 * (int)(VERBS_PLACES + 1);
+    adapter->pd = library->ibv_alloc_pd(adapter->context);
+    adapter->channel = adapter->pd ? library->ibv_create_comp_channel(adapter->context) : NULL;
+    adapter->cq = adapter->channel
+                      ? library->ibv_create_cq(adapter->context, adapter->room, NULL, adapter->channel, 0)
+                      : NULL;
+    adapter->srq = adapter->cq ? library->ibv_create_srq(adapter->pd, &receives) : NULL;
+    if (!adapter->srq)
+        return vbase_fail_errno(ERR_LIMIT, "queues of %s", adapter->name);
+    fcntl(adapter->channel->fd, F_SETFL, fcntl(adapter->channel->fd, F_GETFL) | O_NONBLOCK);
+    return call_watch_own(&adapter->home->call, adapter->channel->fd)
+               ?: call_watch_own(&adapter->home->call, adapter->context->async_fd) ?: blocks_make(adapter);
+}
+
+static void caps_find(struct verbs_adapter *adapter, const struct ibverbs_device_attr *device)
+{
+    adapter->reads = (uint8_t)(device->max_qp_init_rd_atom < 16 ? device->max_qp_init_rd_atom : 16);
+    adapter->read_by = (uint8_t)(device->max_qp_rd_atom < 16 ? device->max_qp_rd_atom : 16);
+    adapter->nic = adapter->home->call.nic;
+    adapter->nic.caps = (struct vi_caps){
+        .max_send = VERBS_MAX_SEND,
+        .max_put = adapter->port.max_msg_sz < VERBS_MAX_PUT ? adapter->port.max_msg_sz : VERBS_MAX_PUT,
+        .depth = VERBS_DEPTH, .put_least = 1, .ordered = 1, .get = 1, .put = 1, .polls_cost = 1, .adapter = 1};
+}
+
+/* ---- finding them ------------------------------------------------------------------------------------------------ */
+
+/* The GID of an address of IPv4 or IPv6. */
+static void gid_of(const struct call_address *address, uint8_t gid[16])
+{
+    static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
+    bool four = address->family == AF_INET;
+    memcpy(gid, mapped, sizeof(mapped));
+    memcpy(gid + (four ? 12 : 0), address->bytes, four ? 4 : 16);
+}
+
+/* Has PORT of the device the address of CARD? */
+static bool port_has(struct verbs_adapter *adapter, uint8_t port, const struct call_card *card)
+{
+    const struct ibverbs_library *library = adapter->home->library;
+    struct ibverbs_gid_entry entry;
+    uint8_t gid[16];
+    gid_of(&card->address, gid);
+    if (library->ibv_query_port(adapter->context, port, &adapter->port) || adapter->port.state != IBVERBS_PORT_ACTIVE)
+        return false;
+    for (int i = 0; i < adapter->port.gid_tbl_len; i++)
+        if (library->_ibv_query_gid_ex(adapter->context, port, (uint32_t)i, &entry, 0, sizeof(entry)) == 0 &&
+            entry.gid_type == IBVERBS_GID_ROCE_V2 && memcmp(entry.gid, gid, sizeof(gid)) == 0) {
+            memcpy(adapter->gid, gid, sizeof(gid));
+            adapter->gid_index = (uint32_t)i;
+            adapter->number = port;
+            adapter->card = card->ordinal;
+            return true;
+        }
+    return false;
+}
+
+/* *OUT: NULL if none of its ports has the address. */
+static int adapter_try(struct verbs_nic *nic, struct ibverbs_device *of, const struct call_card *card,
+                       struct verbs_adapter **out)
+{
+    struct ibverbs_device_attr device;
+    struct verbs_adapter *adapter = calloc(1, sizeof(*adapter));
+    int error = OK, port = 1;
+    *out = NULL;
+    if (!adapter)
+        return vbase_fail(ERR_MEMORY, "an adapter");
+    adapter->home = nic;
+    snprintf(adapter->name, sizeof(adapter->name), "%s", nic->library->ibv_get_device_name(of));
+    adapter->context = nic->library->ibv_open_device(of);
+    if (!adapter->context || nic->library->ibv_query_device(adapter->context, &device))
+        error = vbase_fail_errno(ERR_SYSTEM, "opening %s", adapter->name);
+    while (!error && port <= device.phys_port_cnt && !port_has(adapter, (uint8_t)port, card))
+        port++;
+    bool found = !error && port <= device.phys_port_cnt;
+    if (found) {
+        caps_find(adapter, &device);
+        error = queues_make(adapter);
+    }
+    if (found && !error)
+        *out = adapter;
+    else
+        adapter_close(adapter);
+    return error;
+}
+
+/* By the first device that has CARD; what does not work is told, and its card left out. */
+static void card_try(struct verbs_nic *nic, struct ibverbs_device **list, const struct call_card *card)
+{
+    struct verbs_adapter *adapter = NULL;
+    for (int i = 0; list[i] && !adapter; i++)
+        if (adapter_try(nic, list[i], card, &adapter) != OK)
+            LOG_WARN("an RDMA device is not used: %s", vbase_error_detail());
+    if (adapter)
+        nic->adapter[nic->adapters++] = adapter;
+}
+
+int verbs_adapters_open(struct call_nic *base)
+{
+    struct verbs_nic *nic = (struct verbs_nic *)(void *)base;
+    int error = ibverbs_load(&nic->library), kept = 0;
+    struct ibverbs_device **list = error ? NULL : nic->library->ibv_get_device_list(NULL);
+    if (!list)
+        return error ?: vbase_fail_errno(ERR_UNSUPPORTED, "the RDMA devices of this host");
+    for (int i = 0; i < base->cards.count; i++) {
+        card_try(nic, list, &base->cards.card[i]);
+        if (nic->adapters > kept)
+            base->cards.card[kept++] = base->cards.card[i];
+    }
+    bool none = !list[0];
+    nic->library->ibv_free_device_list(list);
+    base->cards.count = kept;
+    if (kept == 0)
+        return vbase_fail(ERR_UNSUPPORTED, none ? "this host has no RDMA device"
+                                                : "no active port of an RDMA device has the address of a network card");
+    if (kept == 1)
+        nic->adapter[0]->nic.caps.adapter = 0;
+    base->nic.caps = nic->adapter[0]->nic.caps;
+    base->nic.caps.adapter = 0;
+    return OK;
+}
+
+void verbs_adapters_close(struct verbs_nic *nic)
+{
+    while (nic->adapters > 0)
+        adapter_close(nic->adapter[--nic->adapters]);
+}

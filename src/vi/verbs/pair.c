@@ -1,0 +1,234 @@
+/* Queue pairs: made, connected, posted to, and ended. A request that was posted comes back as a completion of its place
+ * or of a later one, for those of one queue complete in order; after an error all come back.
+ *
+ * The end of a queue pair is what makes a fence true: it is set to its error state, what was posted comes back, and it
+ * is destroyed. Only then the device writes nothing more. */
+#include "vi/verbs/verbs.h"
+
+#define DRAINED 1000000000u /* ns at most until all requests have come back */
+#define LAST    10000000u   /* ns at most until the device says that no receive is under way. Some never say it */
+#define POLLED  16
+
+/* ---- completions ------------------------------------------------------------------------------------------------- */
+
+/* Under adapter->lock: a place at the end of the ring. */
+static struct verbs_event *event_add(struct verbs_adapter *adapter)
+{
+    if (adapter->event_count == adapter->event_room) {
+        uint32_t room = adapter->event_room ? 2 * adapter->event_room : 64;
+        struct verbs_event *grown = malloc(room * sizeof(*grown));
+        if (!grown)
+            return NULL;
+        for (uint32_t i = 0; i < adapter->event_count; i++)
+            grown[i] = adapter->event[(adapter->event_first + i) % adapter->event_room];
+        free(adapter->event);
+        adapter->event = grown;
+        adapter->event_first = 0;
+        adapter->event_room = room;
+    }
+    return &adapter->event[(adapter->event_first + adapter->event_count++) % adapter->event_room];
+}
+
+/* Under adapter->lock: what has completed goes into the ring; false: nothing has. */
+static bool events_poll(struct verbs_adapter *adapter)
+{
+    struct ibverbs_wc wc[POLLED];
+    int count = adapter->context->ops.poll_cq(adapter->cq, POLLED, wc);
+    for (int i = 0; i < count; i++) {
+        uint64_t tag = wc[i].wr_id & VERBS_TAGS;
+        if (tag == VERBS_OF_DRAIN) {
+            ((struct verbs_vi *)(uintptr_t)(wc[i].wr_id & ~(uint64_t)VERBS_TAGS))->drained = true;
+            continue;
+        }
+        struct verbs_event *event = event_add(adapter);
+        if (!event) { /* a receive is lost, or room in a send queue */
+            LOG_ERROR("no memory for a completion of %s", adapter->name);
+            continue;
+        }
+        event->wc = wc[i];
+        event->vi = tag == VERBS_OF_RECEIVE ? vbase_map_get(&adapter->vis, wc[i].qp_num) : NULL;
+    }
+    return count > 0;
+}
+
+static bool event_there(struct verbs_adapter *adapter)
+{
+    while (adapter->event_count == 0)
+        if (!events_poll(adapter))
+            return false;
+    return true;
+}
+
+bool verbs_event_there(struct verbs_adapter *adapter)
+{
+    base_lock(&adapter->lock);
+    bool there = event_there(adapter);
+    base_unlock(&adapter->lock);
+    return there;
+}
+
+bool verbs_event_take(struct verbs_adapter *adapter, struct verbs_event *event)
+{
+    base_lock(&adapter->lock);
+    bool found = event_there(adapter);
+    if (found) {
+        *event = adapter->event[adapter->event_first];
+        adapter->event_first = (adapter->event_first + 1) % adapter->event_room;
+        adapter->event_count--;
+    }
+    base_unlock(&adapter->lock);
+    return found;
+}
+
+/* ---- the beginning ----------------------------------------------------------------------------------------------- */
+
+/* The completion queue holds what all queue pairs may have under way. */
+static int room_make(struct verbs_adapter *adapter)
+{
+    base_lock(&adapter->lock);
+    int needed = adapter->needed + (int)VERBS_PLACES + 1, error = OK;
+    if (needed > adapter->room) {
+        if (adapter->home->library->ibv_resize_cq(adapter->cq, 2 * needed))
+            error = vbase_fail_errno(ERR_LIMIT, "%s has no completion queue of %d", adapter->name, 2 * needed);
+        else
+            adapter->room = 2 * needed;
+    }
+    adapter->needed = error ? adapter->needed : needed;
+    base_unlock(&adapter->lock);
+    return error;
+}
+
+static int pair_create(struct verbs_vi *vi, struct verbs_adapter *adapter)
+{
+    static const uint32_t inlined[] = {VERBS_INLINE, 60, 0};
+    struct ibverbs_qp_attr attr = {.qp_state = IBVERBS_QPS_INIT, .port_num = adapter->number,
+                                   .qp_access_flags = IBVERBS_ACCESS_REMOTE_WRITE | IBVERBS_ACCESS_REMOTE_READ};
+    for (size_t i = 0; i < ARRAY_LENGTH(inlined) && !vi->qp; i++) {
+        struct ibverbs_qp_init_attr made = {
+            .qp_context = vi, .send_cq = adapter->cq, .recv_cq = adapter->cq, .srq = adapter->srq,
+            .qp_type = IBVERBS_QPT_RC,
+            .cap = {.max_send_wr = VERBS_PLACES + 1, .max_send_sge = 1, .max_inline_data = inlined[i]}};
+        vi->inlined = inlined[i];
+        vi->qp = adapter->home->library->ibv_create_qp(adapter->pd, &made);
+    }
+    if (!vi->qp)
+        return vbase_fail_errno(ERR_LIMIT, "%s makes no queue pair", adapter->name);
+    int number = adapter->home->library->ibv_modify_qp(vi->qp, &attr, IBVERBS_QP_STATE | IBVERBS_QP_PKEY_INDEX |
+                                                                          IBVERBS_QP_PORT | IBVERBS_QP_ACCESS_FLAGS);
+    return number ? vbase_fail(ERR_LINK_DOWN, "a queue pair of %s: %s", adapter->name, strerror(number)) : OK;
+}
+
+int verbs_pair_make(struct verbs_vi *vi, struct verbs_adapter *adapter)
+{
+    int error = room_make(adapter);
+    if (error)
+        return error;
+    vi->adapter = adapter;
+    vi->state = VERBS_MEETING;
+    error = pair_create(vi, adapter) ?: vbase_random(&vi->first, sizeof(vi->first));
+    vi->first &= 0xffffff;
+    base_lock(&adapter->lock);
+    if (!error)
+        error = vbase_map_put(&adapter->vis, vi->qp->qp_num, vi);
+    base_unlock(&adapter->lock);
+    return error;
+}
+
+/* As vi->theirs says. Until it is sent what ours is nothing comes, so receives are there in time. */
+int verbs_pair_connect(struct verbs_vi *vi)
+{
+    const struct verbs_meeting *theirs = &vi->theirs;
+    const struct verbs_adapter *adapter = vi->adapter;
+    const struct ibverbs_library *library = adapter->home->library;
+    bool ethernet = adapter->port.link_layer == IBVERBS_LINK_ETHERNET;
+    struct ibverbs_qp_attr attr = {
+        .qp_state = IBVERBS_QPS_RTR, .dest_qp_num = theirs->number, .rq_psn = theirs->first,
+        .path_mtu = theirs->mtu < adapter->port.active_mtu ? theirs->mtu : adapter->port.active_mtu,
+        .max_dest_rd_atomic = adapter->read_by, .min_rnr_timer = 1,
+        .ah_attr = {.is_global = ethernet, .sgid_index = (uint8_t)adapter->gid_index, .hop_limit = 64,
+                    .dlid = theirs->lid, .port_num = adapter->number}};
+    memcpy(attr.ah_attr.dgid, theirs->gid, sizeof(theirs->gid));
+    int number = library->ibv_modify_qp(vi->qp, &attr, IBVERBS_QP_STATE | IBVERBS_QP_AV | IBVERBS_QP_PATH_MTU |
+                                                           IBVERBS_QP_DEST_QPN | IBVERBS_QP_RQ_PSN |
+                                                           IBVERBS_QP_MAX_DEST_RD_ATOMIC | IBVERBS_QP_MIN_RNR_TIMER);
+    attr = (struct ibverbs_qp_attr){.qp_state = IBVERBS_QPS_RTS, .timeout = 14, .retry_cnt = 7,
+                                    .rnr_retry = 7 /* without end */, .sq_psn = vi->first,
+                                    .max_rd_atomic = adapter->reads};
+    if (!number)
+        number = library->ibv_modify_qp(vi->qp, &attr, IBVERBS_QP_STATE | IBVERBS_QP_TIMEOUT | IBVERBS_QP_RETRY_CNT |
+                                                           IBVERBS_QP_RNR_RETRY | IBVERBS_QP_SQ_PSN |
+                                                           IBVERBS_QP_MAX_QP_RD_ATOMIC);
+    return number ? vbase_fail(ERR_LINK_DOWN, "%s does not connect to rank %u: %s", adapter->name, vi->call.vi.peer,
+                               strerror(number))
+                  : OK;
+}
+
+/* ---- requests ---------------------------------------------------------------------------------------------------- */
+
+/* WR in a place of its own, which remembers PLACE. There must be one. */
+int verbs_post(struct verbs_vi *vi, struct ibverbs_send_wr *wr, const struct verbs_place *place)
+{
+    struct verbs_place *at = &vi->place[vi->posted % VERBS_PLACES];
+    struct ibverbs_send_wr *bad;
+    *at = *place;
+    at->vi = vi;
+    wr->wr_id = (uintptr_t)at | VERBS_OF_PLACE;
+    if (vi->posted % 16 == 15)
+        wr->send_flags |= IBVERBS_SEND_SIGNALED;
+    int number = vi->adapter->context->ops.post_send(vi->qp, wr, &bad);
+    if (number) {
+        vi->failed = true;
+        return vbase_fail(ERR_LINK_DOWN, "%s takes no request to rank %u: %s", vi->adapter->name, vi->call.vi.peer,
+                          strerror(number));
+    }
+    vi->posted++;
+    return OK;
+}
+
+/* ---- the end ----------------------------------------------------------------------------------------------------- */
+
+/* What was posted comes back; true: it has. A request of no bytes behind all others is the last one to do so. */
+static bool sends_drain(struct verbs_vi *vi)
+{
+    struct verbs_adapter *adapter = vi->adapter;
+    struct ibverbs_send_wr wr = {.wr_id = (uintptr_t)vi | VERBS_OF_DRAIN, .opcode = IBVERBS_WR_RDMA_WRITE,
+                                 .send_flags = IBVERBS_SEND_SIGNALED}, *bad;
+    bool sends = vi->state == VERBS_READY || vi->state == VERBS_UP;
+    uint64_t until = vbase_clock_ns() + DRAINED;
+    if (sends && adapter->context->ops.post_send(vi->qp, &wr, &bad))
+        return false;
+    while (sends && !vi->drained && vbase_clock_ns() < until)
+        events_poll(adapter);
+    return !sends || vi->drained;
+}
+
+static void receives_drain(struct verbs_vi *vi)
+{
+    uint64_t until = vbase_clock_ns() + LAST;
+    while (!vi->last && vbase_clock_ns() < until)
+        verbs_adapter_events(vi->adapter);
+    while (events_poll(vi->adapter))
+        ;
+}
+
+void verbs_pair_end(struct verbs_vi *vi)
+{
+    struct verbs_adapter *adapter = vi->adapter;
+    struct ibverbs_qp_attr attr = {.qp_state = IBVERBS_QPS_ERR};
+    vi->failed = true;
+    if (!vi->qp)
+        return;
+    const struct ibverbs_library *library = adapter->home->library;
+    base_lock(&adapter->lock);
+    (void)library->ibv_modify_qp(vi->qp, &attr, IBVERBS_QP_STATE);
+    if (!sends_drain(vi))
+        LOG_WARN("%s does not give back what was to be sent to rank %u", adapter->name, vi->call.vi.peer);
+    receives_drain(vi);
+    (void)vbase_map_remove(&adapter->vis, vi->qp->qp_num);
+    adapter->needed -= (int)VERBS_PLACES + 1;
+    base_unlock(&adapter->lock);
+    if (library->ibv_destroy_qp(vi->qp))
+        LOG_ERROR("%s does not destroy a queue pair: %s", adapter->name, strerror(errno));
+    vi->qp = NULL;
+    vi->state = VERBS_ENDED;
+}

@@ -1,0 +1,213 @@
+/* The way out of a vi: frames, and those that wait because there is no queue pair yet or no room. Called by the thread
+ * that sends on the vi, and by the poll; everything here happens under vi->lock.
+ *
+ * What is short goes inline, with its frame, in one request; what is longer is copied into a block that is registered,
+ * and comes back when the request is complete. */
+#include "vi/verbs/verbs.h"
+
+uint64_t verbs_total(const struct iovec *piece, int pieces)
+{
+    uint64_t length = 0;
+    for (int i = 0; i < pieces; i++)
+        length += piece[i].iov_len;
+    return length;
+}
+
+void verbs_gather(uint8_t *to, const struct iovec *piece, int pieces)
+{
+    for (int i = 0; i < pieces; to += piece[i++].iov_len)
+        if (piece[i].iov_len)
+            memcpy(to, piece[i].iov_base, piece[i].iov_len);
+}
+
+/* ---- vis with something to send ---------------------------------------------------------------------------------- */
+
+void verbs_writer_add(struct verbs_vi *vi)
+{
+    struct verbs_nic *nic = verbs_home(vi);
+    base_lock(&nic->writers_lock);
+    if (!list_node_linked(&vi->writer)) {
+        list_append(&nic->writers, &vi->writer);
+        nic->writing++;
+    }
+    base_unlock(&nic->writers_lock);
+}
+
+static struct verbs_vi *writer_take(struct verbs_nic *nic)
+{
+    base_lock(&nic->writers_lock);
+    struct list_node *node = list_take_first(&nic->writers);
+    nic->writing -= node != NULL;
+    base_unlock(&nic->writers_lock);
+    return node ? container_of(node, struct verbs_vi, writer) : NULL;
+}
+
+static void writer_forget(struct verbs_vi *vi)
+{
+    struct verbs_nic *nic = verbs_home(vi);
+    base_lock(&nic->writers_lock);
+    nic->writing -= list_node_linked(&vi->writer);
+    list_leave(&vi->writer);
+    base_unlock(&nic->writers_lock);
+}
+
+/* ---- frames ------------------------------------------------------------------------------------------------------ */
+
+static int frame_post(struct verbs_vi *vi, enum verbs_kind kind, uint64_t word, const struct iovec *piece, int pieces,
+                      uint64_t length)
+{
+    uint8_t row[VERBS_INLINE], *at = row;
+    uint32_t size = (uint32_t)(sizeof(struct verbs_frame) + length);
+    struct verbs_place place = {.last = kind == VERBS_GOODBYE};
+    struct ibverbs_sge whole = {.length = size};
+    struct ibverbs_send_wr wr = {.sg_list = &whole, .num_sge = 1, .opcode = IBVERBS_WR_SEND,
+                                 .send_flags = place.last ? IBVERBS_SEND_SIGNALED : 0};
+    if (size <= vi->inlined) {
+        wr.send_flags |= IBVERBS_SEND_INLINE;
+    } else {
+        if (vi->blocks < VERBS_BLOCKS_VI)
+            at = place.block = verbs_block_take(vi->adapter);
+        if (!place.block) {
+            COUNT(blocks_empty);
+            return ERR_AGAIN;
+        }
+        vi->blocks++;
+        wr.send_flags |= IBVERBS_SEND_SIGNALED;
+        whole.lkey = vi->adapter->mr->lkey;
+    }
+    whole.addr = (uintptr_t)at;
+    /* relaxed: a count, it promises nothing about memory here */
+    uint32_t took = atomic_load_explicit(&vi->took, memory_order_relaxed);
+    atomic_store_explicit(&vi->told, took, memory_order_relaxed);
+    struct verbs_frame frame = {.word = word, .taken = took, .kind = (uint16_t)kind};
+    memcpy(at, &frame, sizeof(frame));
+    verbs_gather(at + sizeof(frame), piece, pieces);
+    int error = verbs_post(vi, &wr, &place);
+    if (error && place.block) {
+        vi->blocks--;
+        verbs_block_give(vi->adapter, place.block);
+    }
+    return error;
+}
+
+static int frame_keep(struct verbs_vi *vi, enum verbs_kind kind, uint64_t word, const struct iovec *piece, int pieces,
+                      uint64_t length)
+{
+    struct verbs_kept *kept = malloc(sizeof(*kept) + length);
+    if (!kept)
+        return vbase_fail(ERR_MEMORY, "a frame for rank %u", vi->call.vi.peer);
+    *kept = (struct verbs_kept){.word = word, .length = (uint32_t)length, .kind = (uint16_t)kind};
+    verbs_gather(kept->data, piece, pieces);
+    *(vi->kept ? &vi->kept_last->next : &vi->kept) = kept;
+    vi->kept_last = kept;
+    return OK;
+}
+
+void verbs_kept_drop(struct verbs_vi *vi)
+{
+    writer_forget(vi);
+    base_lock(&vi->lock);
+    for (struct verbs_kept *kept; (kept = vi->kept);) {
+        vi->kept = kept->next;
+        free(kept);
+    }
+    base_unlock(&vi->lock);
+}
+
+int verbs_room(struct verbs_vi *vi)
+{
+    /* relaxed: an old value only makes the way look fuller */
+    uint64_t under_way = atomic_load_explicit(&vi->sent, memory_order_relaxed) -
+                         atomic_load_explicit(&vi->taken, memory_order_relaxed);
+    if (vi->failed)
+        return ERR_LINK_DOWN;
+    if (under_way < VERBS_DEPTH && vi->posted - vi->over < VERBS_PLACES - VERBS_RESERVED)
+        return OK;
+    COUNT(lane_full);
+    return ERR_AGAIN;
+}
+
+int verbs_send(struct vi *base, uint64_t header, const struct iovec *piece, int pieces, unsigned flags)
+{
+    struct verbs_vi *vi = verbs_vi_of(base);
+    uint64_t length = verbs_total(piece, pieces);
+    (void)flags;
+    if (unlikely(length > VERBS_MAX_SEND))
+        return vbase_fail(ERR_ARGUMENT, "a send of %llu bytes over verbs; at most %u", (unsigned long long)length,
+                          VERBS_MAX_SEND);
+    base_lock(&vi->lock);
+    int error = verbs_room(vi);
+    if (likely(!error))
+        error = likely(vi->state == VERBS_UP && !vi->kept)
+                    ? frame_post(vi, VERBS_SEND, header, piece, pieces, length)
+                    : frame_keep(vi, VERBS_SEND, header, piece, pieces, length);
+    if (likely(!error)) /* release: pairs with the poll's judgement of `taken` */
+        atomic_store_explicit(&vi->sent, atomic_load_explicit(&vi->sent, memory_order_relaxed) + 1,
+                              memory_order_release);
+    base_unlock(&vi->lock);
+    return error;
+}
+
+/* ---- what the poll sends ----------------------------------------------------------------------------------------- */
+
+static bool owes(struct verbs_vi *vi)
+{
+    return atomic_load_explicit(&vi->took, memory_order_relaxed) -
+               atomic_load_explicit(&vi->told, memory_order_relaxed) >= VERBS_DEPTH / 2;
+}
+
+/* Under vi->lock. ERR_AGAIN: something is left. */
+static int vi_flush(struct verbs_vi *vi)
+{
+    int error = OK;
+    if (vi->state != VERBS_UP || vi->failed)
+        return OK;
+    while (vi->kept && !error) {
+        struct verbs_kept *kept = vi->kept;
+        struct iovec piece = {kept->data, kept->length};
+        error = vi->posted - vi->over < VERBS_PLACES
+                    ? frame_post(vi, kept->kind, kept->word, &piece, 1, kept->length)
+                    : ERR_AGAIN;
+        if (!error) {
+            vi->kept = kept->next;
+            free(kept);
+        }
+    }
+    if (!error && owes(vi))
+        error = vi->posted - vi->over < VERBS_PLACES ? frame_post(vi, VERBS_TAKEN, 0, NULL, 0, 0) : ERR_AGAIN;
+    return error;
+}
+
+static void flush(struct verbs_vi *vi)
+{
+    base_lock(&vi->lock);
+    int error = vi_flush(vi);
+    base_unlock(&vi->lock);
+    if (error == ERR_AGAIN)
+        verbs_writer_add(vi);
+    else if (error)
+        verbs_break_later(vi, error);
+}
+
+void verbs_control_send(struct verbs_vi *vi, enum verbs_kind kind)
+{
+    int error = OK;
+    if (kind == VERBS_GOODBYE) {
+        base_lock(&vi->lock);
+        error = frame_keep(vi, kind, 0, NULL, 0, 0);
+        base_unlock(&vi->lock);
+    }
+    if (error)
+        verbs_break_later(vi, error);
+    else
+        flush(vi);
+}
+
+/* Each has one turn. */
+void verbs_writers_flush(struct verbs_nic *nic)
+{
+    struct verbs_vi *vi;
+    for (uint32_t turns = atomic_load_explicit(&nic->writing, memory_order_relaxed);
+         turns > 0 && (vi = writer_take(nic)); turns--)
+        flush(vi);
+}

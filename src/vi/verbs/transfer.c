@@ -1,0 +1,229 @@
+/* Registered memory, and puts and gets between it and the program's own.
+ *
+ * A key names what the device calls by it, where in its first page the memory begins, and how long it is: never an
+ * address. What is put is inline or copied into a block where it is small; else it is registered for this transfer, as
+ * what is got always is. Pieces that do not lie in a row are moved by way of memory that does. */
+#include "vi/verbs/verbs.h"
+#include <arpa/inet.h>
+
+#define PAGE 4095u
+
+struct verbs_region {
+    struct ibverbs_mr *mr;
+    uint64_t start; /* of its addresses, as the device counts them */
+    bool own;
+};
+
+/* ---- regions ----------------------------------------------------------------------------------------------------- */
+
+static struct verbs_adapter *adapter_of(struct vi_nic *nic)
+{
+    return nic->caps.adapter ? container_of(nic, struct verbs_adapter, nic) : verbs_nic_of(nic)->adapter[0];
+}
+
+int verbs_reg(struct vi_nic *nic, void *address, uint64_t length, struct vi_region *out)
+{
+    struct verbs_adapter *adapter = adapter_of(nic);
+    const struct ibverbs_library *library = adapter->home->library;
+    uint64_t bytes = length ? length : 1;
+    struct verbs_region *region = calloc(1, sizeof(*region));
+    if (region && !address) {
+        region->own = true;
+        address = calloc(1, bytes);
+    }
+    if (!region || !address) {
+        free(region);
+        return vbase_fail(ERR_MEMORY, "%llu bytes of registered memory", (unsigned long long)length);
+    }
+    region->start = (uintptr_t)address & PAGE;
+    region->mr = library->ibv_reg_mr_iova2(adapter->pd, address, bytes, region->start,
+                                           IBVERBS_ACCESS_LOCAL_WRITE | IBVERBS_ACCESS_REMOTE_WRITE |
+                                               IBVERBS_ACCESS_REMOTE_READ);
+    if (!region->mr) /* it may be for reading only */
+        region->mr = library->ibv_reg_mr_iova2(adapter->pd, address, bytes, region->start, IBVERBS_ACCESS_REMOTE_READ);
+    if (!region->mr) {
+        int error = vbase_fail_errno(ERR_LIMIT, "%s registers no %llu bytes", adapter->name, (unsigned long long)bytes);
+        if (region->own)
+            free(address);
+        free(region);
+        return error;
+    }
+    *out = (struct vi_region){nic, address, length, {{region->start << 32 | region->mr->rkey, length}}, region};
+    return OK;
+}
+
+void verbs_dereg(struct vi_region *out)
+{
+    struct verbs_region *region = out->own;
+    if (!region)
+        return;
+    if (adapter_of(out->nic)->home->library->ibv_dereg_mr(region->mr))
+        LOG_ERROR("memory stays registered: %s", strerror(errno));
+    if (region->own)
+        free(out->address);
+    free(region);
+    out->own = NULL;
+}
+
+/* ---- local memory ------------------------------------------------------------------------------------------------ */
+
+static bool in_a_row(const struct iovec *piece, int pieces, uint8_t **start)
+{
+    uint8_t *end = NULL;
+    *start = NULL;
+    for (int i = 0; i < pieces; i++) {
+        if (piece[i].iov_len == 0)
+            continue;
+        if (!*start)
+            end = *start = piece[i].iov_base;
+        if (piece[i].iov_base != end)
+            return false;
+        end += piece[i].iov_len;
+    }
+    return true;
+}
+
+/* What is put, where it is small: it is free at once. False: there is no room for it. */
+static bool small_copy(struct verbs_vi *vi, const struct vi_transfer *transfer, uint64_t length, uint8_t *row,
+                       struct ibverbs_sge *whole, struct verbs_place *place, unsigned *flags)
+{
+    uint8_t *at = row;
+    if (length <= vi->inlined)
+        *flags |= IBVERBS_SEND_INLINE;
+    else if (length > VERBS_BLOCK || vi->blocks >= VERBS_BLOCKS_VI ||
+             !(at = place->block = verbs_block_take(vi->adapter)))
+        return false;
+    vi->blocks += place->block != NULL;
+    verbs_gather(at, transfer->local, transfer->pieces);
+    *whole = (struct ibverbs_sge){(uintptr_t)at, (uint32_t)length, vi->adapter->mr->lkey};
+    return true;
+}
+
+static int local_register(struct verbs_vi *vi, const struct vi_transfer *transfer, uint64_t length, bool get,
+                          struct verbs_transfer *own, struct ibverbs_sge *whole)
+{
+    const struct verbs_adapter *adapter = vi->adapter;
+    uint8_t *start;
+    if (!in_a_row(transfer->local, transfer->pieces, &start)) {
+        start = own->row = malloc(length);
+        if (!start)
+            return vbase_fail(ERR_MEMORY, "a transfer of %llu bytes", (unsigned long long)length);
+        if (!get)
+            verbs_gather(start, transfer->local, transfer->pieces);
+    } else if (transfer->region) {
+        const struct verbs_region *region = transfer->region->own;
+        *whole = (struct ibverbs_sge){region->start + (uint64_t)(start - (uint8_t *)transfer->region->address),
+                                      (uint32_t)length, region->mr->lkey};
+        return OK;
+    }
+    own->mr = adapter->home->library->ibv_reg_mr_iova2(adapter->pd, start, length, (uintptr_t)start,
+                                                       get ? IBVERBS_ACCESS_LOCAL_WRITE : 0);
+    if (!own->mr)
+        return vbase_fail_errno(ERR_LIMIT, "%s registers no %llu bytes", adapter->name, (unsigned long long)length);
+    *whole = (struct ibverbs_sge){(uintptr_t)start, (uint32_t)length, own->mr->lkey};
+    return OK;
+}
+
+static void transfer_free(struct verbs_vi *vi, struct verbs_transfer *own)
+{
+    if (own->mr && vi->adapter->home->library->ibv_dereg_mr(own->mr))
+        LOG_ERROR("memory stays registered: %s", strerror(errno));
+    free(own->row);
+    free(own);
+}
+
+void verbs_transfer_end(struct verbs_vi *vi, struct verbs_transfer *own, int status)
+{
+    struct verbs_nic *nic = verbs_home(vi);
+    const uint8_t *from = own->row;
+    void *cookie = own->cookie;
+    for (int i = 0; i < own->pieces && !status; from += own->piece[i++].iov_len)
+        memcpy(own->piece[i].iov_base, from, own->piece[i].iov_len);
+    atomic_fetch_sub_explicit(&vi->call.vi.waiting, own->length, memory_order_relaxed);
+    transfer_free(vi, own);
+    if (!cookie || !atomic_load_explicit(&vi->call.open, memory_order_relaxed))
+        return;
+    nic->call.told++;
+    nic->call.nic.sink.done(&vi->call.vi, cookie, status);
+}
+
+/* ---- puts and gets ----------------------------------------------------------------------------------------------- */
+
+static int judge(struct vi *vi, const struct vi_transfer *transfer, uint64_t length)
+{
+    uint64_t there = transfer->key.word[1];
+    if (transfer->offset > there || length > there - transfer->offset)
+        return vbase_fail(ERR_ARGUMENT, "%llu bytes at %llu of a region of %llu", (unsigned long long)length,
+                          (unsigned long long)transfer->offset, (unsigned long long)there);
+    if (length > vi_caps(vi)->max_put)
+        return vbase_fail(ERR_ARGUMENT, "a transfer of %llu bytes; at most %llu", (unsigned long long)length,
+                          (unsigned long long)vi_caps(vi)->max_put);
+    return OK;
+}
+
+static int transfer_post(struct verbs_vi *vi, const struct vi_transfer *transfer, uint64_t length, bool get,
+                         struct verbs_transfer *own)
+{
+    uint8_t row[VERBS_INLINE];
+    struct ibverbs_sge whole;
+    struct verbs_place place = {.transfer = own};
+    struct ibverbs_send_wr wr = {
+        .sg_list = &whole, .num_sge = length > 0, .send_flags = IBVERBS_SEND_SIGNALED,
+        .opcode = get ? IBVERBS_WR_RDMA_READ
+                      : transfer->signal ? IBVERBS_WR_RDMA_WRITE_WITH_IMM : IBVERBS_WR_RDMA_WRITE,
+        .imm_data = htonl(transfer->immediate), .rkey = (uint32_t)transfer->key.word[0],
+        .remote_addr = (transfer->key.word[0] >> 32 & PAGE) + transfer->offset};
+    int error = length && (get || !small_copy(vi, transfer, length, row, &whole, &place, &wr.send_flags))
+                    ? local_register(vi, transfer, length, get, own, &whole)
+                    : OK;
+    if (!error)
+        error = verbs_post(vi, &wr, &place);
+    if (error && place.block) {
+        vi->blocks--;
+        verbs_block_give(vi->adapter, place.block);
+    }
+    return error;
+}
+
+static int transfer_start(struct verbs_vi *vi, const struct vi_transfer *transfer, uint64_t length, bool get)
+{
+    uint8_t *start;
+    bool scattered = get && !in_a_row(transfer->local, transfer->pieces, &start);
+    size_t pieces = scattered ? (size_t)transfer->pieces : 0;
+    int error = verbs_room(vi);
+    if (error || vi->state != VERBS_UP)
+        return error ? error : ERR_AGAIN;
+    struct verbs_transfer *own = calloc(1, sizeof(*own) + pieces * sizeof(struct iovec));
+    if (!own)
+        return vbase_fail(ERR_MEMORY, "a transfer to rank %u", vi->call.vi.peer);
+    own->cookie = transfer->cookie;
+    own->length = length;
+    own->pieces = (int)pieces;
+    memcpy(own->piece, transfer->local, pieces * sizeof(struct iovec));
+    error = transfer_post(vi, transfer, length, get, own);
+    if (error) {
+        transfer_free(vi, own);
+        return error;
+    }
+    atomic_fetch_add_explicit(&vi->call.vi.waiting, length, memory_order_relaxed);
+    if (!get && transfer->signal) /* it takes a receive of the other side */
+        atomic_store_explicit(&vi->sent, atomic_load_explicit(&vi->sent, memory_order_relaxed) + 1,
+                              memory_order_release); /* as in verbs_send */
+    return OK;
+}
+
+static int transfer(struct vi *base, const struct vi_transfer *transfer, bool get)
+{
+    struct verbs_vi *vi = verbs_vi_of(base);
+    uint64_t length = verbs_total(transfer->local, transfer->pieces);
+    int error = judge(base, transfer, length);
+    if (error || (length == 0 && !transfer->signal))
+        return error ? error : VI_COMPLETE;
+    base_lock(&vi->lock);
+    error = transfer_start(vi, transfer, length, get);
+    base_unlock(&vi->lock);
+    return error;
+}
+
+int verbs_put(struct vi *vi, const struct vi_transfer *what) { return transfer(vi, what, false); }
+int verbs_get(struct vi *vi, const struct vi_transfer *what) { return transfer(vi, what, true); }

@@ -1,0 +1,190 @@
+/* The verbs provider's own structures. Below them lie nic, vi and link of vi/call, with its threads.
+ *
+ *   adapter   a port of an RDMA device that has the address of one of our cards: its queues, and registered memory
+ *   vi        has a queue pair from attach until it is detached, or disconnected abruptly
+ *   place     of a request in the send queue of a vi; requests complete in order
+ *
+ * vi->lock guards the way out of one vi, and its queue pair; adapter->lock the completion queue and free blocks. Locks
+ * are taken in this order: those of vi/call, vi->lock, adapter->lock or nic->writers_lock. */
+#pragma once
+
+#include "vi/call/call.h"
+#include "vi/verbs/ibverbs.h"
+#include "vi/verbs/wire.h"
+
+#define VERBS_MAX_SEND  ((16u << 10) + 256) /* 16 KiB and what stands before them */
+#define VERBS_BLOCK     (VERBS_MAX_SEND + 64)
+#define VERBS_MAX_PUT   (1u << 30)
+#define VERBS_DEPTH     64u  /* sends and immediates that the other side has not taken */
+#define VERBS_PLACES    128u /* in a send queue, */
+#define VERBS_RESERVED  8u   /* of which so many are for what is not a send of the caller */
+#define VERBS_INLINE    220u
+#define VERBS_RECEIVES  192u /* of an adapter */
+#define VERBS_BLOCKS    48u  /* of an adapter, for sends, */
+#define VERBS_BLOCKS_VI 16u  /* of which one vi has so many at most */
+
+_Static_assert(VERBS_BLOCK >= VERBS_MAX_SEND + sizeof(struct verbs_frame), "a frame fits a block");
+
+struct verbs_vi;
+
+/* In `wr_id`, beside a pointer or a number: what it is of. */
+enum { VERBS_OF_PLACE, VERBS_OF_RECEIVE, VERBS_OF_DRAIN, VERBS_TAGS = 3 };
+
+struct verbs_transfer { /* a put or get under way */
+    uint64_t length;
+    void *cookie;
+    struct ibverbs_mr *mr;
+    uint8_t *row;            /* the pieces in a row, where they do not lie so; NULL: they do */
+    int pieces;              /* of a get, to which ROW is copied */
+    struct iovec piece[];
+};
+
+struct verbs_place {
+    struct verbs_vi *vi;
+    uint8_t *block;                  /* is free when the request is complete */
+    struct verbs_transfer *transfer; /* ends then */
+    bool last;                       /* the goodbye */
+};
+
+struct verbs_kept { /* a frame that waits */
+    struct verbs_kept *next;
+    uint64_t word;
+    uint32_t length;
+    uint16_t kind;
+    uint8_t data[];
+};
+
+enum verbs_state { VERBS_ALONE, VERBS_MEETING, VERBS_READY, VERBS_UP, VERBS_ENDED };
+
+struct verbs_vi {
+    struct call_vi call;
+    struct list_node attached; /* nic->attached, as long as it has a socket; by the poll */
+    struct list_node broken; /* nic->broken; by the poll */
+    int cause;               /* why it is there */
+    char why[CALL_WHY];
+    struct verbs_meeting theirs; /* by the poll, and so are the next two */
+    uint32_t heard;          /* bytes of it, or of what follows */
+    bool ready;              /* the other side has said so */
+
+    struct base_lock lock;   /* below */
+    enum verbs_state state;
+    bool failed;             /* no request is posted any more */
+    bool drained, last;      /* all requests have come back; all receives. Under adapter->lock */
+    struct verbs_adapter *adapter;
+    struct ibverbs_qp *qp;
+    uint32_t first;          /* packet */
+    uint32_t inlined;        /* bytes that may be */
+    struct verbs_kept *kept, *kept_last; /* frames; none may pass them */
+    struct list_node writer; /* nic->writers, while something is to be sent; under writers_lock */
+    struct verbs_place place[VERBS_PLACES];
+    uint64_t posted, over;   /* requests, and those complete */
+    uint32_t blocks;         /* it has so many */
+    _Atomic uint64_t sent;   /* what takes credit; written by senders */
+    _Atomic uint64_t taken;  /* of it by the other side; written by the poll */
+    _Atomic uint32_t took;   /* of theirs; written by the poll */
+    _Atomic uint32_t told;   /* `took` as told last */
+};
+
+struct verbs_event { /* a completion that waits to be told */
+    struct ibverbs_wc wc;
+    struct verbs_vi *vi; /* of a receive; NULL: it is gone */
+};
+
+struct verbs_adapter {
+    struct vi_nic nic;       /* what its vis belong to where there are several */
+    struct verbs_nic *home;
+    struct ibverbs_context *context;
+    struct ibverbs_port_attr port;
+    uint32_t gid_index;
+    uint8_t gid[16];
+    uint8_t number;          /* of the port */
+    uint8_t reads, read_by;  /* under way at once, by us; by others */
+    uint8_t card;            /* ordinal */
+    char name[64];
+    struct ibverbs_pd *pd;
+    struct ibverbs_channel *channel;
+    struct ibverbs_cq *cq;
+    struct ibverbs_srq *srq;
+    uint8_t *memory;         /* blocks: first those for receives */
+    struct ibverbs_mr *mr;
+
+    struct base_lock lock;   /* below */
+    bool armed;
+    int room;                /* of the completion queue */
+    int needed;
+    struct base_map vis;     /* by number of their queue pairs */
+    struct verbs_event *event; /* a ring */
+    uint32_t event_first, event_count, event_room;
+    uint8_t *free_block;     /* each free one begins with the next */
+};
+
+struct verbs_nic {
+    struct call_nic call;
+    const struct ibverbs_library *library;
+    struct verbs_adapter *adapter[CALL_CARDS];
+    int adapters;
+    bool enough;
+    uint64_t asked, tick_ask; /* ticks: the last look at sockets */
+    struct list attached, broken;
+    struct base_lock writers_lock;
+    struct list writers;      /* vis with kept frames */
+    _Atomic uint32_t writing; /* so many */
+};
+
+extern const struct vi_ops verbs_ops;
+extern const struct call_provider verbs_provider;
+
+static inline struct verbs_vi *verbs_vi_of(struct vi *vi) { return (struct verbs_vi *)(void *)vi; }
+static inline struct verbs_nic *verbs_home(const struct verbs_vi *vi)
+{
+    return (struct verbs_nic *)(void *)vi->call.peer->nic;
+}
+/* NIC may be that of an adapter. */
+static inline struct verbs_nic *verbs_nic_of(struct vi_nic *nic)
+{
+    return nic->caps.adapter ? container_of(nic, struct verbs_adapter, nic)->home : (struct verbs_nic *)(void *)nic;
+}
+
+/* Devices: adapter.c */
+int verbs_adapters_open(struct call_nic *nic);     /* one for each card that has one; the others are left out */
+void verbs_adapters_close(struct verbs_nic *nic);
+int verbs_receive_post(struct verbs_adapter *adapter, uint32_t index) MUST_CHECK;
+uint8_t *verbs_block_take(struct verbs_adapter *adapter); /* NULL: there is none now */
+void verbs_block_give(struct verbs_adapter *adapter, uint8_t *block);
+void verbs_adapter_events(struct verbs_adapter *adapter); /* what its driver tells; under adapter->lock */
+
+/* Queue pairs: pair.c */
+int verbs_pair_make(struct verbs_vi *vi, struct verbs_adapter *adapter) MUST_CHECK;
+int verbs_pair_connect(struct verbs_vi *vi) MUST_CHECK;
+void verbs_pair_end(struct verbs_vi *vi);          /* under vi->lock: when it returns nothing of it lands any more */
+int verbs_post(struct verbs_vi *vi, struct ibverbs_send_wr *wr, const struct verbs_place *place) MUST_CHECK;
+bool verbs_event_take(struct verbs_adapter *adapter, struct verbs_event *event);
+bool verbs_event_there(struct verbs_adapter *adapter); /* one could be taken */
+
+/* Sessions: session.c */
+void verbs_link_event(struct call_link *link);     /* its socket says something */
+void verbs_session_up(struct verbs_vi *vi);        /* the other side can send and receive */
+void verbs_break_later(struct verbs_vi *vi, int cause); /* with the error of this thread */
+void verbs_broken_end(struct verbs_nic *nic);
+void verbs_disconnect(struct vi *vi, bool abrupt);
+
+/* The way out: send.c */
+int verbs_send(struct vi *vi, uint64_t header, const struct iovec *piece, int pieces, unsigned flags);
+void verbs_control_send(struct verbs_vi *vi, enum verbs_kind kind); /* now, or as soon as there is room */
+void verbs_writer_add(struct verbs_vi *vi);       /* something is to be sent by the next poll */
+void verbs_writers_flush(struct verbs_nic *nic);
+void verbs_kept_drop(struct verbs_vi *vi);
+int verbs_room(struct verbs_vi *vi) MUST_CHECK;    /* under vi->lock: for one more request of the caller */
+uint64_t verbs_total(const struct iovec *piece, int pieces);
+void verbs_gather(uint8_t *to, const struct iovec *piece, int pieces);
+
+/* Memory: transfer.c */
+int verbs_put(struct vi *vi, const struct vi_transfer *transfer);
+int verbs_get(struct vi *vi, const struct vi_transfer *transfer);
+int verbs_reg(struct vi_nic *nic, void *address, uint64_t length, struct vi_region *region);
+void verbs_dereg(struct vi_region *region);
+void verbs_transfer_end(struct verbs_vi *vi, struct verbs_transfer *transfer, int status);
+
+/* What completes: complete.c */
+bool verbs_complete(struct verbs_adapter *adapter);           /* tells of one; false: there is none */
+void verbs_places_end(struct verbs_vi *vi, uint64_t upto, int status); /* the last of them so, others well */

@@ -1,0 +1,35 @@
+/* What the verbs provider says over a proven socket before its queue pairs are up, and what stands at the head of each
+ * send between them. Little endian. */
+#pragma once
+
+#include "base/base.h"
+
+#define VERBS_MAGIC 0x3173626572647600ull
+
+struct verbs_meeting { /* each side's first message: how its queue pair is reached */
+    uint64_t magic;
+    uint32_t number, first; /* of the queue pair; of its first packet */
+    uint8_t gid[16];
+    uint16_t lid;
+    uint8_t mtu, zero[5];   /* as verbs count it: 1: 256 bytes ... 5: 4096 */
+};
+_Static_assert(sizeof(struct verbs_meeting) == 40, "a meeting on the wire");
+
+struct verbs_ready { /* its second: its queue pair can send and receive */
+    uint64_t magic;
+};
+
+enum verbs_kind {
+    VERBS_SEND = 1, /* word: the header of the send */
+    VERBS_TAKEN,    /* `taken`, and nothing else */
+    VERBS_GOODBYE,  /* the last frame: this side has disconnected */
+    VERBS_KINDS
+};
+
+/* `taken` counts what this side has taken of the other one's sends and immediates, modulo 2^32: it is credit. */
+struct verbs_frame {
+    uint64_t word;
+    uint32_t taken;
+    uint16_t kind, zero;
+};
+_Static_assert(sizeof(struct verbs_frame) == 16, "a frame on the wire");
