@@ -135,9 +135,6 @@ static int channel_bind(vd_channel *channel, const char *network)
     if (strcmp(network, "all") == 0)
         return OK;
     bool opens, transport = vmsg_transport_named(network, &opens);
-    if (!transport && strcmp(network, "verbs") == 0)
-        return vbase_fail(ERR_UNSUPPORTED, "channel %s: verbs is not built yet; there are shm, tcp and names of cards",
-                          channel->name);
     int usual = transport ? error_agree(channel_reaches_all(channel, network), network) : ERR_UNREACHABLE;
     if (!opens || usual != ERR_UNREACHABLE)
         return usual;

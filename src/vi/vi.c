@@ -2,10 +2,11 @@
 #include "vi/vi.h"
 #include "vi/shm/segment.h"
 
-extern const struct vi_ops shm_ops, tcp_ops; /* of vi/shm/nic.c and vi/tcp/nic.c */
+extern const struct vi_ops shm_ops, verbs_ops, tcp_ops; /* each in the nic.c of its room */
 
 const struct vi_provider vi_providers[] = {
     {"shm", &shm_ops, .node = true},
+    {"verbs", &verbs_ops, .cards = true, .asked = true},
     {"tcp", &tcp_ops, .cards = true},
     {NULL, NULL},
 };
@@ -22,7 +23,7 @@ const struct vi_provider *vi_provider_find(const char *name) { return find(name,
 
 bool vi_provider_allowed(const struct vi_provider *provider)
 {
-    return !vbase_settings.transports || vbase_list_has(vbase_settings.transports, provider->name);
+    return vbase_settings.transports ? vbase_list_has(vbase_settings.transports, provider->name) : !provider->asked;
 }
 
 bool vi_listener_needed(uint32_t local, uint32_t ranks)

@@ -168,6 +168,7 @@ struct vi_provider {
     const struct vi_ops *ops;
     bool cards; /* it uses network cards, of which vi_setup.card may name one, and a listener */
     bool node;  /* it reaches the ranks of the own node, without a listener */
+    bool asked; /* it is used only where VIADUCT_TRANSPORTS names it */
 };
 
 struct vi_ops {

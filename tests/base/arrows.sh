@@ -31,7 +31,7 @@ FNR == 1 {
 floor[room] >= 2 && room != "tools" {
     code = $0
     sub(/\/\*.*/, "", code)
-    if (code ~ /"(shm|tcp)"/)
+    if (code ~ /"(shm|verbs|tcp)"/)
         say("a provider is known above vi by what it can, not by its name")
 }
 /^[ \t]*#[ \t]*include[ \t]*"/ {

@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-extern const struct vi_ops shm_ops, tcp_ops;
+extern const struct vi_ops shm_ops, tcp_ops, verbs_ops;
 
 #define SUITE_RANKS    8
 #define SUITE_MOST     16448

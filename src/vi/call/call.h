@@ -140,6 +140,8 @@ struct call_provider {
     const struct vi_ops *ops;
     uint32_t number;                        /* below 4: in the numbers of its rails */
     size_t vi_size, link_size;              /* of structures that are zeroed at first; the first: whole lines */
+    bool single;                            /* a rail is called anew only when the link before is gone at our side */
+    int (*cards)(struct call_nic *nic);     /* leaves those of nic->cards that it can use; NULL: all */
     void (*free)(struct call_vi *vi);
     void (*attach)(struct call_vi *vi, struct call_link *link); /* vi->link from now on; call_up when it is of use */
     void (*detach)(struct call_vi *vi);     /* vi->link is none any more, and is closed next: what waits is dropped */
@@ -152,12 +154,14 @@ void call_close(struct call_nic *nic);
 /* What epoll says. A link that is up or leaving: that is the provider's; NULL: it is done. *NOW: ns, 0: not asked. */
 struct call_link *call_event(struct call_nic *nic, const struct epoll_event *event, uint64_t *now);
 void call_watch(struct call_link *link, uint32_t events); /* 0: not any more */
+int call_watch_own(struct call_nic *nic, int fd) MUST_CHECK; /* a descriptor of the provider: wakes, and is no event */
 void call_order(struct call_nic *nic);                    /* any thread: the next poll steps the peers */
 void call_timer(struct call_nic *nic, uint64_t at_ns);    /* poll: be called then */
 
 /* Sessions: session.c */
 int call_connect(struct vi_nic *nic, const struct vi_address *to, void *owner, struct vi **vi);
 void call_disconnect(struct vi *vi, bool abrupt);
+void call_path_find(struct call_vi *vi, int fd); /* its cards: path, card, near */
 void call_up(struct call_vi *vi);              /* by attach: from now on the sink knows its name */
 void call_break(struct call_vi *vi, int cause);
 void call_leave(struct call_vi *vi);            /* it is disconnected */

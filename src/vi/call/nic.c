@@ -3,7 +3,7 @@
  * wakes. */
 #include "vi/call/call.h"
 
-enum { TIMER_WORD, SEAT_WORD, LISTENER_WORD, WORDS }; /* in epoll's data; above: pointers to links */
+enum { TIMER_WORD, SEAT_WORD, LISTENER_WORD, OWN_WORD, WORDS }; /* in epoll's data; above: pointers to links */
 
 /* ---- what is watched --------------------------------------------------------------------------------------------- */
 
@@ -19,6 +19,8 @@ void call_watch(struct call_link *link, uint32_t events)
     if (epoll_ctl(link->nic->epoll, what, link->fd, &event) < 0)
         LOG_ERROR("epoll_ctl %d on a socket of our own: %s", what, strerror(errno));
 }
+
+int call_watch_own(struct call_nic *nic, int fd) { return call_epoll(nic->epoll, EPOLL_CTL_ADD, fd, OWN_WORD); }
 
 void call_order(struct call_nic *nic)
 {
@@ -62,7 +64,7 @@ struct call_link *call_event(struct call_nic *nic, const struct epoll_event *eve
         (void)!read(nic->timer, &ticked, sizeof(ticked));
     else if (event->data.u64 == LISTENER_WORD)
         call_listener_step(nic->listener, *now);
-    else
+    else if (event->data.u64 == SEAT_WORD)
         calls_take(nic, *now);
     return NULL;
 }
@@ -107,7 +109,8 @@ int call_open(struct call_nic *nic, const struct call_provider *provider, const 
     nic->peers = calloc(setup->ranks, sizeof(struct call_peer *));
     int error = nic->peers ? call_cards_own(&nic->cards) : vbase_fail(ERR_MEMORY, "the table of all ranks");
     return error ?: (setup->card ? call_cards_only(&nic->cards, setup->card) : OK)
-                 ?: call_epoll_open(&nic->epoll, &nic->timer, TIMER_WORD) ?: seat_take(nic, setup)
+                 ?: call_epoll_open(&nic->epoll, &nic->timer, TIMER_WORD)
+                 ?: (provider->cards ? provider->cards(nic) : OK) ?: seat_take(nic, setup)
                  ?: call_cards_write(&nic->cards, nic->card, sizeof(nic->card));
 }
 

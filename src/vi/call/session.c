@@ -105,6 +105,19 @@ void call_disconnect(struct vi *base, bool abrupt)
 
 /* ---- the life of a session --------------------------------------------------------------------------------------- */
 
+void call_path_find(struct call_vi *vi, int fd)
+{
+    struct call_address mine, theirs;
+    snprintf(vi->path, sizeof(vi->path), "a connection that is gone");
+    if (!call_end_of(fd, false, &mine) || !call_end_of(fd, true, &theirs))
+        return;
+    const struct call_card *card = call_card_of(&vi->peer->nic->cards, &mine);
+    snprintf(vi->path, sizeof(vi->path), "%s %s - %s", card ? card->name : "?", call_address_text(&mine).text,
+             call_address_text(&theirs).text);
+    vi->card = card ? card->ordinal : 0;
+    vi->near = call_address_equal(&mine, &theirs);
+}
+
 void call_up(struct call_vi *vi)
 {
     struct call_nic *nic = vi->peer->nic;
@@ -162,7 +175,7 @@ void call_leave(struct call_vi *vi)
     if (done || !vi->link)
         return;
     vi->link->phase = CALL_LEAVING;
-    if (vi->rail->link == vi->link)
+    if (vi->rail->link == vi->link && !nic->provider->single)
         vi->rail->link = NULL; /* no rail any more: the next session makes another one */
     nic->provider->leave(vi);
 }

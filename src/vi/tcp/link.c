@@ -56,20 +56,6 @@ static void session_free(struct call_vi *base)
     free(vi);
 }
 
-/* The cards of the connection, in words. */
-static void path_find(struct call_vi *vi, int fd)
-{
-    struct call_address mine, theirs;
-    snprintf(vi->path, sizeof(vi->path), "a connection that is gone");
-    if (!call_end_of(fd, false, &mine) || !call_end_of(fd, true, &theirs))
-        return;
-    const struct call_card *card = call_card_of(&vi->peer->nic->cards, &mine);
-    snprintf(vi->path, sizeof(vi->path), "%s %s - %s", card ? card->name : "?", call_address_text(&mine).text,
-             call_address_text(&theirs).text);
-    vi->card = card ? card->ordinal : 0;
-    vi->near = call_address_equal(&mine, &theirs);
-}
-
 /* Where there are several rails, data that is not sent yet stays with us and not in the socket: another rail may take
  * it. */
 static void rails_several(const struct call_peer *peer)
@@ -86,7 +72,7 @@ static void session_attach(struct call_vi *base, struct call_link *link)
 {
     struct tcp_vi *vi = tcp_vi_of(&base->vi);
     struct tcp_nic *nic = tcp_nic_of(base->vi.nic);
-    path_find(base, link->fd);
+    call_path_find(base, link->fd);
     if (base->near) /* no congestion on one host: a congestion control that estimates rates and paces, where it is the
                      * default, only costs time */
         setsockopt(link->fd, IPPROTO_TCP, TCP_CONGESTION, "reno", sizeof("reno") - 1);

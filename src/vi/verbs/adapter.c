@@ -6,7 +6,10 @@
 #include <fcntl.h>
 #include <poll.h>
 
-#define BYTES ((size_t)(VERBS_RECEIVES + VERBS_BLOCKS) * VERBS_BLOCK)
+#define PAGE     4096u
+#define RECEIVES ((uint32_t)TUNED(VERBS_RECEIVES))
+#define BLOCKS   ((uint32_t)TUNED(VERBS_BLOCKS))
+#define BYTES    ((size_t)(RECEIVES + BLOCKS) * VERBS_BLOCK)
 
 /* ---- blocks ------------------------------------------------------------------------------------------------------ */
 
@@ -40,7 +43,7 @@ void verbs_block_give(struct verbs_adapter *adapter, uint8_t *block)
 static int blocks_make(struct verbs_adapter *adapter)
 {
     const struct ibverbs_library *library = adapter->home->library;
-    adapter->memory = aligned_alloc(4096, (BYTES + 4095) / 4096 * 4096);
+    adapter->memory = aligned_alloc(PAGE, (BYTES | (PAGE - 1)) + 1);
     if (!adapter->memory)
         return vbase_fail(ERR_MEMORY, "the receive buffers of %s", adapter->name);
     adapter->mr = library->ibv_reg_mr_iova2(adapter->pd, adapter->memory, BYTES, (uintptr_t)adapter->memory,
@@ -49,10 +52,10 @@ static int blocks_make(struct verbs_adapter *adapter)
         return vbase_fail_errno(ERR_LIMIT, "%s registers no %zu bytes (ulimit -l tells what may be locked)",
                                 adapter->name, BYTES);
     int error = OK;
-    for (uint32_t i = 0; i < VERBS_RECEIVES && !error; i++)
+    for (uint32_t i = 0; i < RECEIVES && !error; i++)
         error = verbs_receive_post(adapter, i);
-    for (uint32_t i = 0; i < VERBS_BLOCKS; i++)
-        verbs_block_give(adapter, adapter->memory + (size_t)(VERBS_RECEIVES + i) * VERBS_BLOCK);
+    for (uint32_t i = 0; i < BLOCKS; i++)
+        verbs_block_give(adapter, adapter->memory + (size_t)(RECEIVES + i) * VERBS_BLOCK);
     return error;
 }
 
@@ -97,9 +100,8 @@ static void adapter_close(struct verbs_adapter *adapter)
 static int queues_make(struct verbs_adapter *adapter)
 {
     const struct ibverbs_library *library = adapter->home->library;
-    struct ibverbs_srq_init_attr receives = {.max_wr = VERBS_RECEIVES, .max_sge = 1};
-    adapter->needed = VERBS_RECEIVES;
-    adapter->room = VERBS_RECEIVES + 4 * (int)(VERBS_PLACES + 1);
+    struct ibverbs_srq_init_attr receives = {.max_wr = RECEIVES, .max_sge = 1};
+    adapter->needed = adapter->room = (int)RECEIVES;
     adapter->pd = library->ibv_alloc_pd(adapter->context);
     adapter->channel = adapter->pd ? library->ibv_create_comp_channel(adapter->context) : NULL;
     adapter->cq = adapter->channel
@@ -115,8 +117,8 @@ static int queues_make(struct verbs_adapter *adapter)
 
 static void caps_find(struct verbs_adapter *adapter, const struct ibverbs_device_attr *device)
 {
-    adapter->reads = (uint8_t)(device->max_qp_init_rd_atom < 16 ? device->max_qp_init_rd_atom : 16);
-    adapter->read_by = (uint8_t)(device->max_qp_rd_atom < 16 ? device->max_qp_rd_atom : 16);
+    adapter->reads = (uint8_t)(device->max_qp_init_rd_atom < VERBS_READS ? device->max_qp_init_rd_atom : VERBS_READS);
+    adapter->read_by = (uint8_t)(device->max_qp_rd_atom < VERBS_READS ? device->max_qp_rd_atom : VERBS_READS);
     adapter->nic = adapter->home->call.nic;
     adapter->nic.caps = (struct vi_caps){
         .max_send = VERBS_MAX_SEND,

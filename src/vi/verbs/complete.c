@@ -88,6 +88,7 @@ static void frame_take(struct verbs_vi *vi, const uint8_t *block, uint32_t lengt
     if (!fault && !credit_take(vi, frame.taken))
         fault = "a credit for what was not sent";
     if (unlikely(fault)) {
+        vi->refused = true;
         call_refuse(vi->call.link ? vi->call.link->fd : -1, fault);
         verbs_break_later(vi, vbase_fail(ERR_PROTOCOL, "rank %u sends %s", vi->call.vi.peer, fault));
         return;
@@ -119,7 +120,7 @@ static void receive_complete(struct verbs_adapter *adapter, struct verbs_vi *vi,
     uint32_t index = (uint32_t)(wc->wr_id >> 2);
     if (vi && wc->status)
         wc_failed(vi, wc);
-    if (vi && !wc->status) {
+    if (vi && !wc->status && !vi->refused) {
         if (unlikely(vi->state == VERBS_READY)) /* so the other side is ready, too */
             verbs_session_up(vi);
         if (wc->opcode == IBVERBS_WC_RECV_RDMA_WITH_IMM)

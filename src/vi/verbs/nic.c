@@ -6,7 +6,6 @@
 #include <poll.h>
 
 #define EVENTS 16
-#define LAST   500000000u /* ns at most until what was said at the end has arrived: the other side's device says so */
 
 /* ---- polling ----------------------------------------------------------------------------------------------------- */
 
@@ -53,9 +52,10 @@ static int verbs_poll(struct vi_nic *base, struct vi *only, int budget, unsigned
     (void)flags;
     nic->call.told = 0;
     nic->enough = false;
+    bool moved = false; /* credit or room, too, lets a queue go on */
     for (int i = 0; i < nic->adapters; i++)
         while (nic->call.told < budget && !nic->enough && verbs_complete(nic->adapter[i]))
-            ;
+            moved = true;
     if (atomic_load_explicit(&nic->writing, memory_order_relaxed) > 0)
         verbs_writers_flush(nic);
     if ((!only && now - nic->asked > nic->tick_ask) ||
@@ -67,7 +67,7 @@ static int verbs_poll(struct vi_nic *base, struct vi *only, int budget, unsigned
         verbs_broken_end(nic);
     if (!list_empty(&nic->call.gone) || !list_empty(&nic->call.gone_vis))
         call_gone_free(&nic->call);
-    return nic->call.told;
+    return nic->call.told > 0 ? nic->call.told : moved;
 }
 
 /* ---- sleeping ---------------------------------------------------------------------------------------------------- */
@@ -129,7 +129,7 @@ static bool something_leaves(const struct verbs_nic *nic)
 static void verbs_close(struct vi_nic *base)
 {
     struct verbs_nic *nic = (struct verbs_nic *)(void *)base;
-    uint64_t until = vbase_clock_ns() + LAST;
+    uint64_t until = vbase_clock_ns() + TUNED_NS(VERBS_CLOSE);
     struct list_node *node;
     call_sessions_leave(&nic->call);
     while (something_leaves(nic) && vbase_clock_ns() < until)

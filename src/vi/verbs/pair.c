@@ -5,9 +5,9 @@
  * is destroyed. Only then the device writes nothing more. */
 #include "vi/verbs/verbs.h"
 
-#define DRAINED 1000000000u /* ns at most until all requests have come back */
-#define LAST    10000000u   /* ns at most until the device says that no receive is under way. Some never say it */
-#define POLLED  16
+#define POLLED 16
+
+_Static_assert(TUNED(VERBS_SIGNAL) <= VERBS_PLACES - VERBS_RESERVED, "one of a full queue asks for a completion");
 
 /* ---- completions ------------------------------------------------------------------------------------------------- */
 
@@ -100,7 +100,7 @@ static int room_make(struct verbs_adapter *adapter)
 
 static int pair_create(struct verbs_vi *vi, struct verbs_adapter *adapter)
 {
-    static const uint32_t inlined[] = {VERBS_INLINE, 60, 0};
+    static const uint32_t inlined[] = {TUNED(VERBS_INLINE), TUNED(VERBS_INLINE) / 4, 0};
     struct ibverbs_qp_attr attr = {.qp_state = IBVERBS_QPS_INIT, .port_num = adapter->number,
                                    .qp_access_flags = IBVERBS_ACCESS_REMOTE_WRITE | IBVERBS_ACCESS_REMOTE_READ};
     for (size_t i = 0; i < ARRAY_LENGTH(inlined) && !vi->qp; i++) {
@@ -173,11 +173,12 @@ int verbs_post(struct verbs_vi *vi, struct ibverbs_send_wr *wr, const struct ver
     *at = *place;
     at->vi = vi;
     wr->wr_id = (uintptr_t)at | VERBS_OF_PLACE;
-    if (vi->posted % 16 == 15)
+    if (vi->posted % TUNED(VERBS_SIGNAL) == 0)
         wr->send_flags |= IBVERBS_SEND_SIGNALED;
     int number = vi->adapter->context->ops.post_send(vi->qp, wr, &bad);
     if (number) {
         vi->failed = true;
+        verbs_writer_add(vi); /* the poll finds it there */
         return vbase_fail(ERR_LINK_DOWN, "%s takes no request to rank %u: %s", vi->adapter->name, vi->call.vi.peer,
                           strerror(number));
     }
@@ -194,7 +195,7 @@ static bool sends_drain(struct verbs_vi *vi)
     struct ibverbs_send_wr wr = {.wr_id = (uintptr_t)vi | VERBS_OF_DRAIN, .opcode = IBVERBS_WR_RDMA_WRITE,
                                  .send_flags = IBVERBS_SEND_SIGNALED}, *bad;
     bool sends = vi->state == VERBS_READY || vi->state == VERBS_UP;
-    uint64_t until = vbase_clock_ns() + DRAINED;
+    uint64_t until = vbase_clock_ns() + TUNED_NS(VERBS_DRAIN);
     if (sends && adapter->context->ops.post_send(vi->qp, &wr, &bad))
         return false;
     while (sends && !vi->drained && vbase_clock_ns() < until)
@@ -204,7 +205,7 @@ static bool sends_drain(struct verbs_vi *vi)
 
 static void receives_drain(struct verbs_vi *vi)
 {
-    uint64_t until = vbase_clock_ns() + LAST;
+    uint64_t until = vbase_clock_ns() + TUNED_NS(VERBS_LAST);
     while (!vi->last && vbase_clock_ns() < until)
         verbs_adapter_events(vi->adapter);
     while (events_poll(vi->adapter))

@@ -56,7 +56,7 @@ static void writer_forget(struct verbs_vi *vi)
 static int frame_post(struct verbs_vi *vi, enum verbs_kind kind, uint64_t word, const struct iovec *piece, int pieces,
                       uint64_t length)
 {
-    uint8_t row[VERBS_INLINE], *at = row;
+    uint8_t row[TUNED(VERBS_INLINE)], *at = row;
     uint32_t size = (uint32_t)(sizeof(struct verbs_frame) + length);
     struct verbs_place place = {.last = kind == VERBS_GOODBYE};
     struct ibverbs_sge whole = {.length = size};
@@ -65,7 +65,7 @@ static int frame_post(struct verbs_vi *vi, enum verbs_kind kind, uint64_t word, 
     if (size <= vi->inlined) {
         wr.send_flags |= IBVERBS_SEND_INLINE;
     } else {
-        if (vi->blocks < VERBS_BLOCKS_VI)
+        if (vi->blocks < TUNED(VERBS_BLOCKS_ONE))
             at = place.block = verbs_block_take(vi->adapter);
         if (!place.block) {
             COUNT(blocks_empty);
@@ -127,6 +127,12 @@ int verbs_room(struct verbs_vi *vi)
     return ERR_AGAIN;
 }
 
+void verbs_count(struct verbs_vi *vi, int more)
+{
+    uint64_t sent = atomic_load_explicit(&vi->sent, memory_order_relaxed) + (uint64_t)more;
+    atomic_store_explicit(&vi->sent, sent, memory_order_release); /* pairs with the poll's judgement of `taken` */
+}
+
 int verbs_send(struct vi *base, uint64_t header, const struct iovec *piece, int pieces, unsigned flags)
 {
     struct verbs_vi *vi = verbs_vi_of(base);
@@ -137,13 +143,14 @@ int verbs_send(struct vi *base, uint64_t header, const struct iovec *piece, int 
                           VERBS_MAX_SEND);
     base_lock(&vi->lock);
     int error = verbs_room(vi);
-    if (likely(!error))
+    if (likely(!error)) {
+        verbs_count(vi, 1);
         error = likely(vi->state == VERBS_UP && !vi->kept)
                     ? frame_post(vi, VERBS_SEND, header, piece, pieces, length)
                     : frame_keep(vi, VERBS_SEND, header, piece, pieces, length);
-    if (likely(!error)) /* release: pairs with the poll's judgement of `taken` */
-        atomic_store_explicit(&vi->sent, atomic_load_explicit(&vi->sent, memory_order_relaxed) + 1,
-                              memory_order_release);
+        if (unlikely(error))
+            verbs_count(vi, -1);
+    }
     base_unlock(&vi->lock);
     return error;
 }
@@ -160,7 +167,7 @@ static bool owes(struct verbs_vi *vi)
 static int vi_flush(struct verbs_vi *vi)
 {
     int error = OK;
-    if (vi->state != VERBS_UP || vi->failed)
+    if (vi->state != VERBS_UP)
         return OK;
     while (vi->kept && !error) {
         struct verbs_kept *kept = vi->kept;
@@ -181,7 +188,7 @@ static int vi_flush(struct verbs_vi *vi)
 static void flush(struct verbs_vi *vi)
 {
     base_lock(&vi->lock);
-    int error = vi_flush(vi);
+    int error = vi->failed ? vbase_fail(ERR_LINK_DOWN, "%s has failed", vi->call.path) : vi_flush(vi);
     base_unlock(&vi->lock);
     if (error == ERR_AGAIN)
         verbs_writer_add(vi);

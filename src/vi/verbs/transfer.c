@@ -90,7 +90,7 @@ static bool small_copy(struct verbs_vi *vi, const struct vi_transfer *transfer, 
     uint8_t *at = row;
     if (length <= vi->inlined)
         *flags |= IBVERBS_SEND_INLINE;
-    else if (length > VERBS_BLOCK || vi->blocks >= VERBS_BLOCKS_VI ||
+    else if (length > VERBS_BLOCK || vi->blocks >= TUNED(VERBS_BLOCKS_ONE) ||
              !(at = place->block = verbs_block_take(vi->adapter)))
         return false;
     vi->blocks += place->block != NULL;
@@ -164,7 +164,7 @@ static int judge(struct vi *vi, const struct vi_transfer *transfer, uint64_t len
 static int transfer_post(struct verbs_vi *vi, const struct vi_transfer *transfer, uint64_t length, bool get,
                          struct verbs_transfer *own)
 {
-    uint8_t row[VERBS_INLINE];
+    uint8_t row[TUNED(VERBS_INLINE)];
     struct ibverbs_sge whole;
     struct verbs_place place = {.transfer = own};
     struct ibverbs_send_wr wr = {
@@ -200,16 +200,16 @@ static int transfer_start(struct verbs_vi *vi, const struct vi_transfer *transfe
     own->length = length;
     own->pieces = (int)pieces;
     memcpy(own->piece, transfer->local, pieces * sizeof(struct iovec));
+    bool counts = !get && transfer->signal; /* it takes a receive of the other side */
+    verbs_count(vi, counts);
+    atomic_fetch_add_explicit(&vi->call.vi.waiting, length, memory_order_relaxed);
     error = transfer_post(vi, transfer, length, get, own);
     if (error) {
+        atomic_fetch_sub_explicit(&vi->call.vi.waiting, length, memory_order_relaxed);
+        verbs_count(vi, -counts);
         transfer_free(vi, own);
-        return error;
     }
-    atomic_fetch_add_explicit(&vi->call.vi.waiting, length, memory_order_relaxed);
-    if (!get && transfer->signal) /* it takes a receive of the other side */
-        atomic_store_explicit(&vi->sent, atomic_load_explicit(&vi->sent, memory_order_relaxed) + 1,
-                              memory_order_release); /* as in verbs_send */
-    return OK;
+    return error;
 }
 
 static int transfer(struct vi *base, const struct vi_transfer *transfer, bool get)

@@ -15,13 +15,10 @@
 #define VERBS_MAX_SEND  ((16u << 10) + 256) /* 16 KiB and what stands before them */
 #define VERBS_BLOCK     (VERBS_MAX_SEND + 64)
 #define VERBS_MAX_PUT   (1u << 30)
+#define VERBS_READS     16   /* under way at once, at most */
 #define VERBS_DEPTH     64u  /* sends and immediates that the other side has not taken */
 #define VERBS_PLACES    128u /* in a send queue, */
 #define VERBS_RESERVED  8u   /* of which so many are for what is not a send of the caller */
-#define VERBS_INLINE    220u
-#define VERBS_RECEIVES  192u /* of an adapter */
-#define VERBS_BLOCKS    48u  /* of an adapter, for sends, */
-#define VERBS_BLOCKS_VI 16u  /* of which one vi has so many at most */
 
 _Static_assert(VERBS_BLOCK >= VERBS_MAX_SEND + sizeof(struct verbs_frame), "a frame fits a block");
 
@@ -62,9 +59,10 @@ struct verbs_vi {
     struct list_node broken; /* nic->broken; by the poll */
     int cause;               /* why it is there */
     char why[CALL_WHY];
-    struct verbs_meeting theirs; /* by the poll, and so are the next two */
+    struct verbs_meeting theirs; /* by the poll, and so are the next three */
     uint32_t heard;          /* bytes of it, or of what follows */
     bool ready;              /* the other side has said so */
+    bool refused;            /* it sent what makes no sense: all that comes behind is dropped */
 
     struct base_lock lock;   /* below */
     enum verbs_state state;
@@ -175,6 +173,7 @@ void verbs_writer_add(struct verbs_vi *vi);       /* something is to be sent by 
 void verbs_writers_flush(struct verbs_nic *nic);
 void verbs_kept_drop(struct verbs_vi *vi);
 int verbs_room(struct verbs_vi *vi) MUST_CHECK;    /* under vi->lock: for one more request of the caller */
+void verbs_count(struct verbs_vi *vi, int more);   /* what takes credit; before it is posted, or when it was not */
 uint64_t verbs_total(const struct iovec *piece, int pieces);
 void verbs_gather(uint8_t *to, const struct iovec *piece, int pieces);
 
