@@ -246,7 +246,6 @@ static void silence(int answers)
     struct boot_own own = {.pmi = {.deadline_ms = 50}};
     int pair[2];
     char value[8];
-    uint64_t begun = vbase_clock_ns();
     CHECK(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) == 0);
     own.pmi.fd = pair[0];
     for (int i = 0; i < answers; i++)
@@ -256,8 +255,8 @@ static void silence(int answers)
         error = vboot_pmi_get(&own, 0, "key", value, sizeof value);
     CHECK_EQUAL(error, ERR_LAUNCHER);
     CHECK(strstr(vbase_error_detail(), "no answer of the launcher within 50 ms"));
-    vboot_pmi_finish(&own, true);
-    CHECK(vbase_clock_ns() - begun < 2000000000);
+    vboot_pmi_finish(&own, true); /* its goodbye has no answer either */
+    CHECK_EQUAL(own.pmi.fd, -1);
     close(pair[1]);
 }
 

@@ -75,7 +75,6 @@ static void vanish(bool arrived)
     while (!rail->peer->cause && !pair_late(since))
         CHECK(vi_poll(pair[0].nic, 16) >= 0);
     CHECK(rail->peer->cause);
-    CHECK(vbase_clock_ns() - since < 10000000000ull);
     CHECK(strstr(rail->last, strerror(ETIMEDOUT)));
     CHECK_EQUAL(pair[0].down, 0);
 

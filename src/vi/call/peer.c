@@ -274,6 +274,7 @@ void call_gone_free(struct call_nic *nic)
 
 void call_peers_close(struct call_nic *nic)
 {
+    call_gone_free(nic); /* sessions know their peers to the end */
     for (uint32_t i = 0; nic->peers && i < nic->ranks; i++)
         if (nic->peers[i])
             peer_close(nic->peers[i]);

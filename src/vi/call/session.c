@@ -8,10 +8,11 @@
 /* Under nic->lock: a new session at the end of those that wait. */
 static struct call_vi *session_make(struct call_nic *nic, struct call_peer *peer, void *owner)
 {
-    struct call_vi *vi = aligned_alloc(CACHE_LINE, nic->provider->vi_size);
+    size_t size = (nic->provider->vi_size + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
+    struct call_vi *vi = aligned_alloc(CACHE_LINE, size);
     if (!vi)
         return NULL;
-    memset(vi, 0, nic->provider->vi_size);
+    memset(vi, 0, size);
     vi->vi = (struct vi){.ops = nic->nic.ops, .nic = &nic->nic, .owner = owner, .peer = peer->rank};
     vi->peer = peer;
     vi->open = true;

@@ -27,7 +27,7 @@ uint8_t *verbs_block_take(struct verbs_adapter *adapter)
     base_lock(&adapter->lock);
     uint8_t *block = adapter->free_block;
     if (block)
-        memcpy(&adapter->free_block, block, sizeof(block));
+        memcpy(&adapter->free_block, block, sizeof(adapter->free_block));
     base_unlock(&adapter->lock);
     return block;
 }
@@ -35,7 +35,7 @@ uint8_t *verbs_block_take(struct verbs_adapter *adapter)
 void verbs_block_give(struct verbs_adapter *adapter, uint8_t *block)
 {
     base_lock(&adapter->lock);
-    memcpy(block, &adapter->free_block, sizeof(block));
+    memcpy(block, &adapter->free_block, sizeof(adapter->free_block));
     adapter->free_block = block;
     base_unlock(&adapter->lock);
 }
