@@ -100,7 +100,8 @@ void mpi_process_end(void)
         if (stopped)
             vmsg_stop();
         else
-            vmsg_rest(mpi_process.world_ended && !met);
+            /* with sessions a rank may come here while others still need it: they do not meet */
+            vmsg_rest(mpi_process.world_ended && !met && !had_sessions);
         met = mpi_process.world_ended;
     }
     pthread_mutex_unlock(&life);

@@ -27,7 +27,8 @@ extern bool mpi_threads; /* several threads may call; set before the second one 
 
 /* One more user of the engine: the world, or a session. SEVERAL threads may call. A class: that it cannot begin is
  * raised on THING, or, where that is NULL, ends the process. END, before the world or the session is closed: true, this
- * is the last one. And after it: the last one lets the engine rest, after MPI_Finalize together with all ranks. */
+ * is the last one. And after it: the last one lets the engine rest, after MPI_Finalize together with all
+ * ranks where there was no session. */
 int mpi_process_begin(const char *call, struct mpi_thing *thing, bool several) MUST_CHECK;
 bool mpi_process_last(void);
 void mpi_process_end(void);
