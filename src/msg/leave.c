@@ -51,8 +51,10 @@ static void peer_parted(struct msg_peer *peer)
 void vmsg_peer_goodbye(struct msg_peer *peer, uint64_t header, const union msg_frame_body *body)
 {
     (void)body;
-    if (msg_header_tag(header) >= vmsg_engine.lives)
-        peer_parted(peer);
+    if (msg_header_tag(header) < vmsg_engine.lives)
+        return;
+    peer->goodbye = msg_header_tag(header);
+    peer_parted(peer);
 }
 
 static int dead_error(int world) { return vbase_fail(ERR_PEER_DEAD, "rank %d is dead", world); }

@@ -194,14 +194,15 @@ static void goodbye(struct msg_engine *engine)
         LOG_DEBUG("the last fence: %s", vbase_error_detail());
 }
 
-/* All have met, so every goodbye of this life is here: a peer that said it may come again. */
+/* All have met, so every goodbye of this life is here: a peer that said it may come again, unless it was quick and has
+ * said that of the next life, too. */
 static void peers_return(struct msg_engine *engine)
 {
     engine->leaving = false;
     engine->lives++;
     for (int i = 0; i < engine->size * MSG_NETWORKS; i++) {
         struct msg_peer *peer = engine->peer[i];
-        if (!peer || !peer->parted || msg_dead(peer->world))
+        if (!peer || !peer->parted || peer->goodbye >= engine->lives || msg_dead(peer->world))
             continue;
         msg_lock(&peer->lock);
         peer->parted = false;
