@@ -78,14 +78,21 @@ ENTRY(MPI_T_cvar_handle_free)(MPI_T_cvar_handle *handle)
     return MPI_SUCCESS;
 }
 
-ENTRY(MPI_T_cvar_read)(MPI_T_cvar_handle handle, void *buf)
+static int row_find(MPI_T_cvar_handle handle, const void *buf, const struct base_setting **row)
 {
     int error = mpi_tool_closed();
     if (error || !mpi_tool_there(&controls, handle))
         return error ?: MPI_T_ERR_INVALID_HANDLE;
-    const struct base_setting *row = ((struct control *)(void *)handle)->row;
-    if (!buf)
-        return MPI_T_ERR_INVALID;
+    *row = ((struct control *)(void *)handle)->row;
+    return buf ? MPI_SUCCESS : MPI_T_ERR_INVALID;
+}
+
+ENTRY(MPI_T_cvar_read)(MPI_T_cvar_handle handle, void *buf)
+{
+    const struct base_setting *row;
+    int error = row_find(handle, buf, &row);
+    if (error)
+        return error;
     if (row->type == SETTING_BOOL)
         *(int *)buf = *(bool *)value_of(row);
     else if (row->type == SETTING_TEXT)
@@ -107,12 +114,10 @@ static int text_write(const struct base_setting *row, const char *text)
 
 ENTRY(MPI_T_cvar_write)(MPI_T_cvar_handle handle, const void *buf)
 {
-    int error = mpi_tool_closed();
-    if (error || !mpi_tool_there(&controls, handle))
-        return error ?: MPI_T_ERR_INVALID_HANDLE;
-    const struct base_setting *row = ((struct control *)(void *)handle)->row;
-    if (!buf)
-        return MPI_T_ERR_INVALID;
+    const struct base_setting *row;
+    int error = row_find(handle, buf, &row);
+    if (error)
+        return error;
     if (row->when == SETTING_START && vmsg_job())
         return MPI_T_ERR_CVAR_SET_NOT_NOW;
     if (row->type == SETTING_TEXT)
