@@ -11,9 +11,9 @@
  * is closed. */
 static struct vi *vi_of(const struct msg_request *request)
 {
-    /* relaxed: as in msg_progress_for */
-    const struct msg_peer *peer = request ? __atomic_load_n(&request->peer, __ATOMIC_RELAXED) : NULL;
-    return peer && (!peer->far || peer->far->held == 1) ? __atomic_load_n(&peer->vi, __ATOMIC_RELAXED) : NULL;
+    /* acquire: as in msg_progress_for */
+    const struct msg_peer *peer = request ? __atomic_load_n(&request->peer, __ATOMIC_ACQUIRE) : NULL;
+    return peer && (!peer->far || peer->far->held == 1) ? __atomic_load_n(&peer->vi, __ATOMIC_ACQUIRE) : NULL;
 }
 
 bool vmsg_poll_all(const struct msg_request *request)

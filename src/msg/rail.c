@@ -159,7 +159,7 @@ static void main_choose(struct msg_peer *peer)
         if (far->vi[i] && (best == MSG_REPLAY_NONE || (far->replay.rail[i].name && !far->replay.rail[best].name)))
             best = i;
     /* waits look at it */
-    __atomic_store_n(&peer->vi, best == MSG_REPLAY_NONE ? NULL : far->vi[best], __ATOMIC_RELAXED);
+    __atomic_store_n(&peer->vi, best == MSG_REPLAY_NONE ? NULL : far->vi[best], __ATOMIC_RELEASE);
     if (peer->vi)
         vmsg_replay_main(&far->replay, best);
 }
@@ -196,7 +196,7 @@ static void main_better(struct msg_peer *peer)
     uint64_t most = far->pace[far->replay.main].score / 100 * TUNED(RAIL_BETTER);
     if (best == far->replay.main || far->pace[best].score > most)
         return;
-    __atomic_store_n(&peer->vi, far->vi[best], __ATOMIC_RELAXED);
+    __atomic_store_n(&peer->vi, far->vi[best], __ATOMIC_RELEASE);
     vmsg_replay_main(&far->replay, best);
 }
 

@@ -283,7 +283,7 @@ static bool slot_grant(struct msg_transfer *transfer)
 void vmsg_transfer_matched(struct msg_request *request, const struct msg_envelope *envelope, uint64_t want)
 {
     struct msg_peer *peer = envelope->peer;
-    __atomic_store_n(&request->peer, peer, __ATOMIC_RELAXED); /* its wait looks at it */
+    __atomic_store_n(&request->peer, peer, __ATOMIC_RELEASE); /* its wait looks at it */
     struct msg_transfer *transfer = want ? vmsg_transfer_take(request) : NULL;
     if (!transfer) {
         vmsg_done_tell(peer, envelope->id);

@@ -53,9 +53,10 @@ static inline __attribute__((always_inline)) bool msg_progress_for(struct msg_re
     if (unlikely(!engine->open))
         return false;
     if (likely(msg_progress_enter())) {
-        /* relaxed: the peer of a receive is a hint, and is written again when a message has matched */
-        const struct msg_peer *peer = request ? __atomic_load_n(&request->peer, __ATOMIC_RELAXED) : NULL;
-        struct vi *lane = peer ? __atomic_load_n(&peer->lane, __ATOMIC_RELAXED) : NULL;
+        /* acquire: another thread may have made them. The peer of a receive is a hint, and is written again when a
+         * message has matched */
+        const struct msg_peer *peer = request ? __atomic_load_n(&request->peer, __ATOMIC_ACQUIRE) : NULL;
+        struct vi *lane = peer ? __atomic_load_n(&peer->lane, __ATOMIC_ACQUIRE) : NULL;
         if (likely(lane) && likely(engine->looks-- != 0))
             moved = vi_poll_only(lane, budget) > 0;
         else if (word && likely(engine->looks-- != 0))

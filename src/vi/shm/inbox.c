@@ -328,7 +328,7 @@ static inline __attribute__((always_inline)) uint32_t turn_take(struct shm_nic *
         shm_break(vi, "a turn that is longer than a line");
         return 0;
     }
-    if (likely(atomic_load_explicit(&vi->deliver, memory_order_relaxed)))
+    if (likely(atomic_load_explicit(&vi->deliver, memory_order_acquire)))
         nic->enough |= nic->nic.sink.received(&vi->vi, vi->turn->header, vi->turn->data, length, 1);
     else if (!closed_take(nic, vi, SHM_DATA))
         return 0;
@@ -359,7 +359,7 @@ static __attribute__((noinline)) uint32_t rest_take(struct shm_nic *nic, struct 
         shm_break(vi, "a row that is no row");
         return 0;
     }
-    if (!(atomic_load_explicit(&vi->deliver, memory_order_relaxed) ? odd_take(nic, vi, cell, kind, length, lines)
+    if (!(atomic_load_explicit(&vi->deliver, memory_order_acquire) ? odd_take(nic, vi, cell, kind, length, lines)
                                                                   : closed_take(nic, vi, (uint8_t)kind)))
         return 0;
     if ((uint8_t)kind == SHM_DATA) {
@@ -380,7 +380,7 @@ static inline __attribute__((always_inline)) uint32_t head_take(struct shm_nic *
     uint32_t length = *(const volatile uint16_t *)&cell->length, run = vi->in_run;
     atomic_store_explicit(&vi->answered, true, memory_order_relaxed);
     if (unlikely((uint8_t)kind != SHM_DATA || (run + count) * length > SHM_INLINE ||
-                 !atomic_load_explicit(&vi->deliver, memory_order_relaxed)))
+                 !atomic_load_explicit(&vi->deliver, memory_order_acquire)))
         return rest_take(nic, vi, count);
     nic->enough |= nic->nic.sink.received(&vi->vi, cell->header, cell->data + run * length, length, count);
     run_taken(vi, count, run + count, length);

@@ -169,7 +169,8 @@ struct shm_vi *shm_peer_make(struct shm_nic *nic, uint32_t index)
 void shm_update_deliver(struct shm_vi *vi)
 {
     bool broken = atomic_load_explicit(&vi->broken, memory_order_relaxed);
-    atomic_store_explicit(&vi->deliver, vi->open && vi->behind == 0 && !broken, memory_order_relaxed);
+    /* release: pairs with the acquire of the poll, which goes on to the vi's owner without the lock */
+    atomic_store_explicit(&vi->deliver, vi->open && vi->behind == 0 && !broken, memory_order_release);
 }
 
 /* Under nic->lock. */

@@ -83,7 +83,7 @@ struct shm_vi {
     struct shm_line line;        /* to the peer */
 
     /* The connection, under nic->lock; `deliver` sums it up for the poll. */
-    _Atomic bool deliver; /* open, and the peer's stream is in the same session */
+    _Atomic bool deliver; /* open (released with the owner), and the peer's stream is in the same session */
     bool open, waiting;   /* waiting: the peer called and there is no vi yet */
     _Atomic bool broken;  /* the peer sent something invalid: never used again */
     int behind;           /* goodbyes sent less goodbyes received */
