@@ -53,6 +53,10 @@ static int open_share(struct coll_group *group, size_t bytes, bool willing, stru
     return vmsg_share_open(group->context, tag, bytes, willing, share);
 }
 
+/* Memory of a hall that was left may come again as another one's, by way of the first rank. This orders the two in this
+ * process as well, for those who see only one process. */
+static _Atomic uint32_t left_here;
+
 static int open_hall(struct coll_group *group)
 {
     struct coll_hall *hall = calloc(1, sizeof *hall), sizes = {.ranks = group->size};
@@ -62,6 +66,8 @@ static int open_hall(struct coll_group *group)
         free(hall);
         return error;
     }
+    /* acquire: pairs with the release of a member that left */
+    (void)atomic_load_explicit(&left_here, memory_order_acquire);
     *hall = (struct coll_hall){.rank = group->rank, .ranks = group->size, .share = share, .users = 1};
     vcoll_hall_lay_out(hall, vmsg_share_memory(share));
     error = agree_on_crowd(hall);
@@ -332,7 +338,8 @@ void vcoll_group_close(struct coll_group *group)
     if (group->rank == 0) {
         (void)vmsg_share_wait(hall->share, others_left, hall);
     } else {
-        /* release: this rank reads and writes nothing there any more */
+        /* release, both: this rank reads and writes nothing there any more */
+        atomic_fetch_add_explicit(&left_here, 1, memory_order_release);
         atomic_fetch_add_explicit(&hall->memory->left.count, 1, memory_order_release);
         vmsg_share_wake(hall->share, 0);
     }

@@ -92,10 +92,11 @@ static void *comm_at(void *handle) { return mpi_comm_at(handle); }
 const struct mpi_kind_row mpi_kind_comm = {
     MPI_KIND(KIND_COMM, "communicator", struct mpi_comm, MPI_ERR_COMM, MPI_COMM_NULL), .at = comm_at, .end = comm_end};
 
-static int predefined_open(uint32_t id, int size, const int *world, const char *name, struct mpi_comm **out)
+static int predefined_open(uint32_t id, int size, const int *world, const char *name, struct mpi_comm *_Atomic *out)
 {
     struct mpi_group *group = mpi_group_make(size, world, NULL);
-    struct mpi_comm *comm = *out = group ? mpi_comm_new(NULL, group, group) : NULL;
+    struct mpi_comm *comm = group ? mpi_comm_new(NULL, group, group) : NULL;
+    *out = comm;
     mpi_drop(group);
     int error = comm ? mpi_comm_open(comm, id) : ERR_MEMORY;
     if (error)
@@ -115,10 +116,11 @@ int mpi_comm_worlds_open(void)
 
 void mpi_comm_worlds_close(void)
 {
-    vcoll_group_close(&mpi_process.world->coll);
-    mpi_comm_drop(mpi_process.self);
-    mpi_comm_drop(mpi_process.world);
+    struct mpi_comm *world = mpi_process.world, *self = mpi_process.self;
     mpi_process.self = mpi_process.world = NULL;
+    vcoll_group_close(&world->coll);
+    mpi_comm_drop(self);
+    mpi_comm_drop(world);
 }
 
 struct mpi_topology *mpi_topology_new(int kind, const int length[TOPOLOGY_LISTS], int indegree, int outdegree)

@@ -121,14 +121,15 @@ static int masks_join_over_bridge(struct mpi_agreement *agreement)
     return error;
 }
 
-/* Starts a round; THEN goes on when it is over. */
+/* Starts a round; THEN goes on when it is over: afterwards the agreement may be gone with its caller's stack. */
 static void start_round(struct mpi_agreement *agreement, void (*then)(void *agreement, int error))
 {
-    int error = agreement->bridge ? masks_join_over_bridge(agreement)
-                                  : vcoll_launch(agreement->schedule, then, agreement);
-    if (agreement->bridge)
-        then(agreement, error);
-    else if (error)
+    if (agreement->bridge) {
+        then(agreement, masks_join_over_bridge(agreement));
+        return;
+    }
+    int error = vcoll_launch(agreement->schedule, then, agreement);
+    if (error)
         finish(agreement, error);
 }
 

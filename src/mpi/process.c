@@ -44,7 +44,11 @@ void mpi_tool_watch(int more)
     mpi_stage_settle();
 }
 
-bool mpi_is_running(void) { return mpi_stage() == MPI_RUNNING || mpi_stage() == MPI_WATCHED; }
+bool mpi_is_running(void)
+{
+    int stage = mpi_stage(); /* once: another thread may move it between these two */
+    return stage == MPI_RUNNING || stage == MPI_WATCHED;
+}
 
 void mpi_doing(const char *call)
 {

@@ -18,9 +18,9 @@ struct mpi_process {
     _Atomic int stage; /* enum mpi_stage */
     int thread_level;
     const struct boot_job *job;
-    struct mpi_comm *world, *self; /* NULL: not open */
-    bool world_ended;              /* by MPI_Finalize */
-    struct mpi_session *session;   /* the youngest that is open, see session.h */
+    struct mpi_comm *_Atomic world, *_Atomic self; /* NULL: not open. Atomic: threads with sessions outlive the world */
+    _Atomic bool world_ended;                      /* by MPI_Finalize */
+    struct mpi_session *session;                   /* the youngest that is open, see session.h */
 };
 extern struct mpi_process mpi_process;
 extern bool mpi_threads; /* several threads may call; set before the second one can exist */

@@ -159,9 +159,10 @@ int mpi_engine_class(int error)
  * these too. Where there is no world they belong to the youngest session. */
 static struct mpi_thing *thing_default(void)
 {
-    if (!mpi_process.world)
+    struct mpi_comm *world = mpi_process.world, *self = mpi_process.self;
+    if (!world || !self)
         return &mpi_process.session->thing;
-    return mpi_process.self->thing.errhandler == predefined ? &mpi_process.world->thing : &mpi_process.self->thing;
+    return self->thing.errhandler == predefined ? &world->thing : &self->thing;
 }
 
 /* Gives the error raised last to the handler. VISIBLE: the address of the handle it belongs to. */
