@@ -6,6 +6,7 @@
 #include "mpi/message.h"
 #include "mpi/request.h"
 #include "mpi/session.h"
+#include <sched.h>
 
 struct mpi_copy {
     struct mpi_copy *next;
@@ -14,6 +15,7 @@ struct mpi_copy {
     struct msg_request request;
 };
 #define COPY_ALIGNMENT 16
+#define IDLE_MOST 100 /* looks in vain before a buffer is said to be full */
 _Static_assert(sizeof(struct mpi_copy) + 2 * COPY_ALIGNMENT <= MPI_BSEND_OVERHEAD,
                "the ABI grants so much per message");
 
@@ -107,9 +109,10 @@ int mpi_buffered_send(const struct mpi_message *m, const struct mpi_target *targ
         return MPI_SUCCESS;
     struct mpi_buffer *buffer = NULL;
     int error = ERR_LIMIT;
-    for (int round = 0; round < 2 && error == ERR_LIMIT; round++) {
-        if (round) /* not under the lock: handlers of calls run in it, and may send as well */
-            vmsg_progress();
+    for (int idle = 0; error == ERR_LIMIT && idle < IDLE_MOST;) {
+        /* not under the lock: handlers of calls run in it, and may send as well */
+        if (buffer && !vmsg_progress() && ++idle)
+            sched_yield(); /* another thread may be the one that takes in what is there */
         mpi_lock(&lock);
         buffer = buffer_of(target->comm);
         error = copy_send(buffer, m, target);

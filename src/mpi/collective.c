@@ -26,7 +26,8 @@ struct collective {
 
 /* Which sides of a call a rank's arguments must be right on, and which may be MPI_IN_PLACE. */
 enum sides { NO_SIDE = 0, SEND = 1, RECEIVE = 2, BOTH = 3 };
-enum { ROOTED = 1, REDUCES = 2, SEND_ARRAYS = 4, RECEIVE_ARRAYS = 8, DISPLACED = 16, TYPED = 32 };
+enum { ROOTED = 1, REDUCES = 2, SEND_ARRAYS = 4, RECEIVE_ARRAYS = 8, DISPLACED = 16, TYPED = 32, SEND_BLOCKS = 64,
+       RECEIVE_BLOCKS = 128 }; /* blocks: the side has one of COUNT for each rank */
 #define ALL_ARRAYS (SEND_ARRAYS | RECEIVE_ARRAYS | DISPLACED)
 
 static const struct {
@@ -41,13 +42,13 @@ static const struct {
     [COLL_EXSCAN] = {REDUCES, BOTH, BOTH, SEND, SEND},
     [COLL_REDUCE_SCATTER] = {REDUCES | RECEIVE_ARRAYS, BOTH, BOTH, SEND, SEND},
     [COLL_REDUCE_SCATTER_BLOCK] = {REDUCES, BOTH, BOTH, SEND, SEND},
-    [COLL_GATHER] = {ROOTED, BOTH, SEND, SEND, NO_SIDE},
+    [COLL_GATHER] = {ROOTED | RECEIVE_BLOCKS, BOTH, SEND, SEND, NO_SIDE},
     [COLL_GATHERV] = {ROOTED | RECEIVE_ARRAYS | DISPLACED, BOTH, SEND, SEND, NO_SIDE},
-    [COLL_SCATTER] = {ROOTED, BOTH, RECEIVE, RECEIVE, NO_SIDE},
+    [COLL_SCATTER] = {ROOTED | SEND_BLOCKS, BOTH, RECEIVE, RECEIVE, NO_SIDE},
     [COLL_SCATTERV] = {ROOTED | SEND_ARRAYS | DISPLACED, BOTH, RECEIVE, RECEIVE, NO_SIDE},
-    [COLL_ALLGATHER] = {0, BOTH, BOTH, SEND, SEND},
+    [COLL_ALLGATHER] = {RECEIVE_BLOCKS, BOTH, BOTH, SEND, SEND},
     [COLL_ALLGATHERV] = {RECEIVE_ARRAYS | DISPLACED, BOTH, BOTH, SEND, SEND},
-    [COLL_ALLTOALL] = {0, BOTH, BOTH, SEND, SEND},
+    [COLL_ALLTOALL] = {SEND_BLOCKS | RECEIVE_BLOCKS, BOTH, BOTH, SEND, SEND},
     [COLL_ALLTOALLV] = {ALL_ARRAYS, BOTH, BOTH, SEND, SEND},
     [COLL_ALLTOALLW] = {ALL_ARRAYS | TYPED, BOTH, BOTH, SEND, SEND},
 };
@@ -211,6 +212,42 @@ static int place_fill(struct work *work, struct coll_side *side, bool allowed, c
     return MPI_SUCCESS;
 }
 
+/* ---- buffers that are one ---- */
+
+static int alias_refuse(const struct work *work)
+{
+    return mpi_error(work->comm, work->c->call, MPI_ERR_BUFFER,
+                     "the send and the receive buffer are the same memory: MPI_IN_PLACE says that");
+}
+
+/* What this rank sends to itself, or gets from itself, on a side. */
+struct own {
+    uintptr_t start;
+    const struct type_layout *layout;
+    bool data;
+};
+static struct own own_part(const struct work *work, const struct coll_side *side, bool blocks)
+{
+    int rank = work->comm->thing.rank;
+    const struct type_layout *layout = side->layouts ? side->layouts[rank] : side->layout;
+    int64_t at = side->displacements ? side->displacements[rank] : blocks ? rank * (int64_t)side->count : 0;
+    uint64_t count = side->counts ? (uint64_t)side->counts[rank] : side->count;
+    return (struct own){(uintptr_t)side->base + (uint64_t)at * (side->layouts ? 1 : (uint64_t)layout->shape.extent),
+                        layout, count > 0 && layout->shape.size > 0};
+}
+
+/* Where both sides have one type it is told for certain: the own parts are one, or both buffers begin as one. */
+static bool is_aliased(const struct work *work, int significant)
+{
+    const struct coll_side *send = &work->call.send, *receive = &work->call.receive;
+    if (significant != BOTH || work->call.between || work->c->neighbors || send->base == COLL_IN_PLACE ||
+        receive->base == COLL_IN_PLACE)
+        return false;
+    struct own from = own_part(work, send, work->rule & SEND_BLOCKS),
+               to = own_part(work, receive, work->rule & RECEIVE_BLOCKS);
+    return from.data && to.data && from.layout == to.layout && (from.start == to.start || send->base == receive->base);
+}
+
 /* The sum of an array's counts decides for reduce_scatter. */
 static bool side_may_hold_data(const struct work *work, const struct coll_side *side)
 {
@@ -244,6 +281,8 @@ static int reduction_fill(struct work *work, int significant, int may_be_in_plac
     else if (!c->send.buffer && receives && side_may_hold_data(work, receive) &&
              !mpi_base_fits(NULL, 0, receive->layout))
         error = buffer_refuse(work, "send");
+    else if (unlikely(send->base == receive->base) && receives && own_part(work, receive, false).data)
+        error = alias_refuse(work);
     if (error)
         return error;
     work->operation = (struct mpi_user_operation){mpi_op_at(c->op), mpi_type_at(c->receive.type)};
@@ -325,7 +364,8 @@ static int work_make(struct work *work, const struct collective *c)
     if (work->rule & REDUCES)
         return reduction_fill(work, significant, may_be_in_place);
     error = side_fill_needed(work, SEND, significant, may_be_in_place);
-    return error ? error : side_fill_needed(work, RECEIVE, significant, may_be_in_place);
+    error = error ? error : side_fill_needed(work, RECEIVE, significant, may_be_in_place);
+    return !error && is_aliased(work, significant) ? alias_refuse(work) : error;
 }
 
 /* ---- the three ways ---- */

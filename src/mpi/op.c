@@ -105,6 +105,9 @@ static int local_reduce(const struct mpi_message *m, void *inout, MPI_Op handle)
     struct type_reduction reduction;
     if (!user.type || !mpi_data_fits(m->buffer, m->count, user.type) || (m->count > 0 && !inout))
         return mpi_message_wrong(*m, false);
+    if (m->buffer == MPI_IN_PLACE || inout == MPI_IN_PLACE || (m->count > 0 && m->buffer == inout))
+        return mpi_error(NULL, m->call, MPI_ERR_BUFFER, "%s", m->count > 0 && m->buffer == inout
+                         ? "both buffers are the same" : "MPI_IN_PLACE has no meaning here");
     int error = mpi_reduction(NULL, m->call, &user, &reduction);
     if (error)
         return error;

@@ -88,11 +88,11 @@ static int *ranks_named(const char *name, int *size)
 int *mpi_process_set_ranks(const char *name, int *size)
 {
     const struct boot_job *job = mpi_process.job;
-    if (strcmp(name, built_in[SET_WORLD]) == 0)
+    if (strcasecmp(name, built_in[SET_WORLD]) == 0)
         return ranks_copy(NULL, *size = job->size);
-    if (strcmp(name, built_in[SET_SELF]) == 0)
+    if (strcasecmp(name, built_in[SET_SELF]) == 0)
         return ranks_copy(&job->rank, *size = 1);
-    if (strcmp(name, built_in[SET_NODE]) == 0)
+    if (strcasecmp(name, built_in[SET_NODE]) == 0)
         return ranks_copy(job->local_ranks, *size = job->local_count);
     return ranks_named(name, size);
 }

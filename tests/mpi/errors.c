@@ -91,6 +91,36 @@ static void collectives(void)
     CHECK_OK(MPI_Barrier(MPI_COMM_WORLD)); /* and all are still in step */
 }
 
+/* One buffer for both sides, which is what MPI_IN_PLACE is for. */
+static void aliases(void)
+{
+    enum { RANKS = 64 };
+    int many[2 * RANKS] = {0}, one[RANKS], places[RANKS];
+    MPI_Datatype types[RANKS];
+    MPI_Comm world = MPI_COMM_WORLD;
+    for (int i = 0; i < RANKS; i++)
+        one[i] = 1, places[i] = i, types[i] = MPI_INT;
+    int code = MPI_Allreduce(many, many, 2, MPI_INT, MPI_SUM, world);
+    CHECK_CLASS(code, MPI_ERR_BUFFER);
+    check_sentence(code, "MPI_Allreduce: the send and the receive buffer are the same memory");
+    CHECK_CLASS(MPI_Reduce(many, many, 2, MPI_INT, MPI_SUM, 0, MPI_COMM_SELF), MPI_ERR_BUFFER);
+    CHECK_CLASS(MPI_Scan(many, many, 2, MPI_INT, MPI_SUM, world), MPI_ERR_BUFFER);
+    CHECK_CLASS(MPI_Reduce_scatter(many, many, one, MPI_INT, MPI_SUM, world), MPI_ERR_BUFFER);
+    CHECK_CLASS(MPI_Allgather(many + rank, 1, MPI_INT, many, 1, MPI_INT, world), MPI_ERR_BUFFER);
+    CHECK_CLASS(MPI_Allgatherv(many + rank, 1, MPI_INT, many, one, places, MPI_INT, world), MPI_ERR_BUFFER);
+    CHECK_CLASS(MPI_Alltoall(many, 1, MPI_INT, many, 1, MPI_INT, world), MPI_ERR_BUFFER);
+    CHECK_CLASS(MPI_Alltoallw(many, one, places, types, many, one, places, types, world), MPI_ERR_BUFFER);
+    CHECK_CLASS(MPI_Gather(many, 1, MPI_INT, many, 1, MPI_INT, 0, MPI_COMM_SELF), MPI_ERR_BUFFER);
+    CHECK_CLASS(MPI_Scatterv(many, one, places, MPI_INT, many, 1, MPI_INT, 0, MPI_COMM_SELF), MPI_ERR_BUFFER);
+    /* nothing is moved, or the halves take turns */
+    CHECK_OK(MPI_Allreduce(many, many, 0, MPI_INT, MPI_SUM, world));
+    CHECK_OK(MPI_Allgather(many + RANKS + rank, 1, MPI_INT, many, 1, MPI_INT, world));
+
+    CHECK_CLASS(MPI_Reduce_local(many, many, 1, MPI_INT, MPI_SUM), MPI_ERR_BUFFER);
+    CHECK_CLASS(MPI_Reduce_local(MPI_IN_PLACE, many, 1, MPI_INT, MPI_SUM), MPI_ERR_BUFFER);
+    CHECK_CLASS(MPI_Reduce_local(many, MPI_IN_PLACE, 1, MPI_INT, MPI_SUM), MPI_ERR_BUFFER);
+}
+
 static void other(void)
 {
     MPI_Comm comm;
@@ -130,6 +160,7 @@ int main(void)
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     send_and_receive();
     collectives();
+    aliases();
     other();
     int sum = 0;
     MPI_Allreduce(&size, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);

@@ -183,7 +183,7 @@ static void info_check(void)
 static void buffers_check(MPI_Session session)
 {
     static char memory[4096 + MPI_BSEND_OVERHEAD], room[4096], got[4096];
-    MPI_Comm comm = comm_open(session, "mpi://SELF", "buffers");
+    MPI_Comm comm = comm_open(session, "mpi://self", "buffers");
     MPI_Request request;
     void *back;
     int bytes = 0;
