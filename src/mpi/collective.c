@@ -30,7 +30,7 @@ enum { ROOTED = 1, REDUCES = 2, SEND_ARRAYS = 4, RECEIVE_ARRAYS = 8, DISPLACED =
        RECEIVE_BLOCKS = 128 }; /* blocks: the side has one of COUNT for each rank */
 #define ALL_ARRAYS (SEND_ARRAYS | RECEIVE_ARRAYS | DISPLACED)
 
-static const struct {
+static const struct rule {
     uint8_t flags, at_root, elsewhere; /* enum sides; all are the root where there is none */
     uint8_t place_at_root, place_elsewhere;
 } rules[COLL_KINDS] = {
@@ -55,9 +55,8 @@ static const struct {
 
 /* A checked call. It lies on the stack for a blocking call, else with the request. */
 struct work {
-    const struct collective *c; /* while it is made */
+    const char *name;       /* of the MPI call */
     struct mpi_comm *comm;
-    uint8_t rule;           /* flags of its kind */
     int sends, receives;    /* entries of the arrays of each side */
     struct coll_call call;
     struct coll_schedule *schedule; /* of a request */
@@ -66,34 +65,38 @@ struct work {
     bool kept;              /* references on operation's objects are held */
 };
 
+/* Those that move little are made where they are called, see collective_perform: what decides there is constant, as
+ * the address of their struct collective is passed to nothing that is not inlined. */
+
+static uint8_t rule_of(const struct work *work) { return rules[work->call.kind].flags; }
+
 /* What the send or receive side of a call is called in a sentence: nothing where there is one only. */
-static const char *side_name(const struct work *work, const char *name)
+static COLD const char *side_name(const struct work *work, const char *name)
 {
-    const struct collective *c = work->c;
-    bool two = rules[c->kind].at_root == BOTH && !(work->rule & REDUCES);
+    bool two = rules[work->call.kind].at_root == BOTH && !(rule_of(work) & REDUCES);
     return !two ? "" : name[0] == 's' ? "send " : "receive ";
 }
 
-static struct mpi_type *type_check(const struct work *work, MPI_Datatype handle, const char *name, int *error)
+MPI_HOT struct mpi_type *type_check(const struct work *work, MPI_Datatype handle, const char *name, int *error)
 {
     struct mpi_type *type = mpi_type_at(handle);
     bool right = likely(type != NULL) && likely(type->committed);
-    *error = right ? MPI_SUCCESS : mpi_wrong_type(work->comm, work->c->call, handle, side_name(work, name));
+    *error = right ? MPI_SUCCESS : mpi_wrong_type(work->comm, work->name, handle, side_name(work, name));
     return type;
 }
 
-static int buffer_refuse(const struct work *work, const char *name)
+static COLD int buffer_refuse(const struct work *work, const char *name)
 {
-    return mpi_error(work->comm, work->c->call, MPI_ERR_BUFFER, "the %s buffer is NULL", name);
+    return mpi_error(work->comm, work->name, MPI_ERR_BUFFER, "the %s buffer is NULL", name);
 }
 
 /* RANK: whose it is, -1: there is one for all. */
-static int count_refuse(const struct work *work, int rank, int64_t count, const char *name)
+static COLD int count_refuse(const struct work *work, int rank, int64_t count, const char *name)
 {
     char whose[32] = "";
     if (rank >= 0)
         snprintf(whose, sizeof whose, " for rank %d", rank);
-    return mpi_error(work->comm, work->c->call, MPI_ERR_COUNT, "%scount %lld%s is negative", side_name(work, name),
+    return mpi_error(work->comm, work->name, MPI_ERR_COUNT, "%scount %lld%s is negative", side_name(work, name),
                      (long long)count, whose);
 }
 
@@ -131,7 +134,7 @@ static int types_fill(struct work *work, const struct side *from, struct coll_si
 {
     struct type_layout **layouts = (struct type_layout **)array_room(work);
     if (!layouts)
-        return mpi_engine_error(work->comm, work->c->call, ERR_MEMORY);
+        return mpi_engine_error(work->comm, work->name, ERR_MEMORY);
     for (int i = 0; i < partners_of(work, side); i++) {
         int error;
         struct mpi_type *type = type_check(work, from->types[i], name, &error);
@@ -144,15 +147,15 @@ static int types_fill(struct work *work, const struct side *from, struct coll_si
 }
 
 /* Of reduce_scatter a rank receives its own block alone, unless what it sends lies there, too. */
-static bool block_is_own(const struct work *work, int i)
+static bool block_is_own(const struct work *work, const struct collective *c, int i)
 {
-    return !(work->rule & REDUCES) || work->c->send.buffer == MPI_IN_PLACE || i == work->comm->thing.rank;
+    return !(rule_of(work) & REDUCES) || c->send.buffer == MPI_IN_PLACE || i == work->comm->thing.rank;
 }
 
-static int arrays_fill(struct work *work, const struct side *from, struct coll_side *side, const char *name)
+static int arrays_fill(struct work *work, const struct collective *c, const struct side *from, struct coll_side *side,
+                       const char *name)
 {
-    const struct collective *c = work->c;
-    bool displaced = work->rule & DISPLACED, typed = work->rule & TYPED;
+    bool displaced = rule_of(work) & DISPLACED, typed = rule_of(work) & TYPED;
     int partners = partners_of(work, side);
     if (partners > 0 && (!from->counts || (displaced && !from->displacements) || (typed && !from->types)))
         return mpi_error(work->comm, c->call, MPI_ERR_ARG, "an array of the %s side is NULL", name);
@@ -168,7 +171,7 @@ static int arrays_fill(struct work *work, const struct side *from, struct coll_s
     for (int i = 0; !error && !from->buffer && i < partners; i++) {
         const struct type_layout *layout = typed ? side->layouts[i] : side->layout;
         int64_t displacement = displaced ? side->displacements[i] * (typed ? 1 : layout->shape.extent) : 0;
-        if (side->counts[i] > 0 && block_is_own(work, i) && layout->shape.size > 0 &&
+        if (side->counts[i] > 0 && block_is_own(work, c, i) && layout->shape.size > 0 &&
             !mpi_base_fits(NULL, displacement, layout))
             error = buffer_refuse(work, name);
     }
@@ -177,46 +180,47 @@ static int arrays_fill(struct work *work, const struct side *from, struct coll_s
 
 /* ---- one side ---- */
 
-static int plain_fill(struct work *work, const struct side *from, struct coll_side *side, const char *name)
+MPI_HOT int plain_fill(struct work *work, const struct side *from, struct coll_side *side, const char *name)
 {
     uint64_t bytes;
     side->count = (uint64_t)from->count;
     if (unlikely(from->count < 0))
         return count_refuse(work, -1, from->count, name);
     if (unlikely(__builtin_mul_overflow(side->count, side->layout->shape.size, &bytes)))
-        return mpi_error(work->comm, work->c->call, MPI_ERR_COUNT, "%lld elements do not fit into 64 bits",
+        return mpi_error(work->comm, work->name, MPI_ERR_COUNT, "%lld elements do not fit into 64 bits",
                          (long long)from->count);
     return unlikely(bytes > 0 && !mpi_base_fits(from->buffer, 0, side->layout)) ? buffer_refuse(work, name)
                                                                                 : MPI_SUCCESS;
 }
 
-static int side_fill(struct work *work, const struct side *from, struct coll_side *side, bool arrays, const char *name)
+MPI_HOT int side_fill(struct work *work, const struct rule *rule, const struct collective *c, const struct side *from,
+                      struct coll_side *side, bool arrays, const char *name)
 {
     int error = MPI_SUCCESS;
     side->base = (void *)from->buffer;
-    if (!(work->rule & TYPED)) {
+    if (!(rule->flags & TYPED)) {
         struct mpi_type *type = type_check(work, from->type, name, &error);
         if (unlikely(error))
             return error;
         side->layout = type->layout;
     }
-    return arrays ? arrays_fill(work, from, side, name) : plain_fill(work, from, side, name);
+    return arrays ? arrays_fill(work, c, from, side, name) : plain_fill(work, from, side, name);
 }
 
 /* MPI_IN_PLACE on a side: allowed or not. */
-static int place_fill(struct work *work, struct coll_side *side, bool allowed, const char *name)
+MPI_HOT int place_fill(struct work *work, struct coll_side *side, bool allowed, const char *name)
 {
     if (!allowed)
-        return mpi_error(work->comm, work->c->call, MPI_ERR_BUFFER, "the %s buffer cannot be MPI_IN_PLACE here", name);
+        return mpi_error(work->comm, work->name, MPI_ERR_BUFFER, "the %s buffer cannot be MPI_IN_PLACE here", name);
     side->base = COLL_IN_PLACE;
     return MPI_SUCCESS;
 }
 
 /* ---- buffers that are one ---- */
 
-static int alias_refuse(const struct work *work)
+static COLD int alias_refuse(const struct work *work)
 {
-    return mpi_error(work->comm, work->c->call, MPI_ERR_BUFFER,
+    return mpi_error(work->comm, work->name, MPI_ERR_BUFFER,
                      "the send and the receive buffer are the same memory: MPI_IN_PLACE says that");
 }
 
@@ -237,14 +241,13 @@ static struct own own_part(const struct work *work, const struct coll_side *side
 }
 
 /* Where both sides have one type it is told for certain: the own parts are one, or both buffers begin as one. */
-static bool is_aliased(const struct work *work, int significant)
+static bool is_aliased(const struct work *work)
 {
     const struct coll_side *send = &work->call.send, *receive = &work->call.receive;
-    if (significant != BOTH || work->call.between || work->c->neighbors || send->base == COLL_IN_PLACE ||
-        receive->base == COLL_IN_PLACE)
+    if (work->call.between || work->call.edges || send->base == COLL_IN_PLACE || receive->base == COLL_IN_PLACE)
         return false;
-    struct own from = own_part(work, send, work->rule & SEND_BLOCKS),
-               to = own_part(work, receive, work->rule & RECEIVE_BLOCKS);
+    struct own from = own_part(work, send, rule_of(work) & SEND_BLOCKS),
+               to = own_part(work, receive, rule_of(work) & RECEIVE_BLOCKS);
     return from.data && to.data && from.layout == to.layout && (from.start == to.start || send->base == receive->base);
 }
 
@@ -258,9 +261,9 @@ static bool side_may_hold_data(const struct work *work, const struct coll_side *
 }
 
 /* Reductions have one type and count for both sides; only the buffers differ. */
-static int reduction_fill(struct work *work, int significant, int may_be_in_place)
+MPI_HOT int reduction_fill(struct work *work, const struct rule *rule, const struct collective *c, int significant,
+                           int may_be_in_place)
 {
-    const struct collective *c = work->c;
     struct coll_side *send = &work->call.send, *receive = &work->call.receive;
     struct side described = c->receive;
     bool receives = significant & RECEIVE;
@@ -268,7 +271,8 @@ static int reduction_fill(struct work *work, int significant, int may_be_in_plac
         return place_fill(work, receive, false, "receive");
     if (!receives) /* what is looked at is the send buffer */
         described.buffer = c->send.buffer;
-    int error = side_fill(work, &described, receive, work->rule & RECEIVE_ARRAYS, receives ? "receive" : "send");
+    int error = side_fill(work, rule, c, &described, receive, rule->flags & RECEIVE_ARRAYS,
+                          receives ? "receive" : "send");
     if (error)
         return error;
     receive->base = (void *)c->receive.buffer;
@@ -292,37 +296,43 @@ static int reduction_fill(struct work *work, int significant, int may_be_in_plac
 }
 
 /* The side of a call that is WHICH, if this rank needs it. */
-static int side_fill_needed(struct work *work, enum sides which, int significant, int may_be_in_place)
+MPI_HOT int side_fill_needed(struct work *work, const struct rule *rule, const struct collective *c, enum sides which,
+                             int significant, int may_be_in_place)
 {
     bool sends = which == SEND;
-    const struct side *from = sends ? &work->c->send : &work->c->receive;
+    const struct side *from = sends ? &c->send : &c->receive;
     struct coll_side *side = sends ? &work->call.send : &work->call.receive;
     const char *name = sends ? "send" : "receive";
     if (!(significant & which))
         return MPI_SUCCESS;
     if (from->buffer == MPI_IN_PLACE)
         return place_fill(work, side, may_be_in_place & which, name);
-    return side_fill(work, from, side, work->rule & (sends ? SEND_ARRAYS : RECEIVE_ARRAYS), name);
+    return side_fill(work, rule, c, from, side, rule->flags & (sends ? SEND_ARRAYS : RECEIVE_ARRAYS), name);
 }
 
 _Static_assert(COLL_ROOT_HERE == MPI_ROOT && COLL_ROOT_BESIDE == MPI_PROC_NULL, "coll knows roots as MPI does");
 
-/* Which sides count on this rank, and which of them may be in place; a root that is none is raised. */
-static int sides_find(const struct work *work, int *significant, int *may_be_in_place)
+static COLD int root_refuse(const struct work *work)
 {
     char name[64];
-    const struct collective *c = work->c;
+    return mpi_error(work->comm, work->name, MPI_ERR_ROOT, "root %d is not in %s of %d ranks", work->call.root,
+                     mpi_thing_name(work->comm, name), work->comm->peers);
+}
+
+/* Which sides count on this rank, and which of them may be in place; a root that is none is raised. */
+MPI_HOT int sides_find(const struct work *work, const struct rule *rule, const struct collective *c, int *significant,
+                       int *may_be_in_place)
+{
     struct mpi_comm *comm = work->comm;
-    bool inter = work->call.between, rooted = work->rule & ROOTED,
+    bool inter = work->call.between, rooted = rule->flags & ROOTED,
          is_root = !rooted || c->root == (inter ? MPI_ROOT : comm->thing.rank);
-    int at_root = rules[c->kind].at_root, elsewhere = rules[c->kind].elsewhere;
+    int at_root = rule->at_root, elsewhere = rule->elsewhere;
     if (unlikely(rooted && (unsigned)c->root >= (unsigned)comm->peers &&
                  !(inter && (c->root == MPI_ROOT || c->root == MPI_PROC_NULL))))
-        return mpi_error(comm, c->call, MPI_ERR_ROOT, "root %d is not in %s of %d ranks", c->root,
-                         mpi_thing_name(comm, name), comm->peers);
+        return root_refuse(work);
     *may_be_in_place = inter || c->neighbors ? NO_SIDE
-                       : is_root             ? rules[c->kind].place_at_root
-                                             : rules[c->kind].place_elsewhere;
+                       : is_root             ? rule->place_at_root
+                                             : rule->place_elsewhere;
     *significant = is_root ? at_root : elsewhere;
     if (inter && is_root && at_root != elsewhere) /* the root has no part of its own */
         *significant &= ~elsewhere;
@@ -331,46 +341,58 @@ static int sides_find(const struct work *work, int *significant, int *may_be_in_
     return MPI_SUCCESS;
 }
 
-/* Checks the call C and makes coll's out of it in WORK. */
-static int work_make(struct work *work, const struct collective *c)
+static COLD int comm_refuse(const struct work *work, int class, const char *what)
 {
     char name[64];
+    return mpi_error(work->comm, work->name, class, "%s %s", mpi_thing_name(work->comm, name), what);
+}
+
+/* Checks the call C and makes coll's out of it in WORK. */
+MPI_HOT int work_make(struct work *work, const struct collective *c)
+{
+    const enum coll_kind kind = c->kind;
+    const struct rule *rule = &rules[kind];
     int significant = NO_SIDE, may_be_in_place = NO_SIDE;
     mpi_enter(c->call);
     struct mpi_comm *comm = mpi_comm_at(c->comm);
     if (unlikely(!comm))
         return mpi_wrong(NULL, c->call, &mpi_kind_comm, c->comm);
-    work->c = c;
+    work->name = c->call;
     work->comm = comm;
-    work->rule = rules[c->kind].flags;
     work->arrays = NULL;
     work->kept = false;
     work->sends = comm->peers;
-    work->receives = c->kind == COLL_REDUCE_SCATTER ? comm->size : comm->peers;
-    work->call = (struct coll_call){.kind = c->kind, .group = &comm->coll, .root = c->root};
+    work->receives = kind == COLL_REDUCE_SCATTER ? comm->size : comm->peers;
+    work->call.kind = kind; /* field by field: all at once is a loop that takes longer than the rest */
+    work->call.form = COLL_ANY;
+    work->call.group = &comm->coll;
+    work->call.root = c->root;
+    work->call.edges = NULL;
+    work->call.send = work->call.receive = (struct coll_side){.base = NULL};
+    work->call.reduction = (struct type_reduction){.kernel = NULL};
     if (unlikely(c->neighbors && !comm->topology))
-        return mpi_error(comm, c->call, MPI_ERR_TOPOLOGY, "%s has no topology", mpi_thing_name(comm, name));
+        return comm_refuse(work, MPI_ERR_TOPOLOGY, "has no topology");
     if (c->neighbors) {
         work->sends = comm->topology->outdegree;
         work->receives = comm->topology->indegree;
         work->call.edges = &comm->topology->edges;
     }
-    work->call.between = mpi_comm_is_inter(comm) && c->kind != COLL_BARRIER; /* all wait for all there */
-    if (unlikely(work->call.between && (c->kind == COLL_SCAN || c->kind == COLL_EXSCAN)))
-        return mpi_error(comm, c->call, MPI_ERR_COMM, "%s is an intercommunicator", mpi_thing_name(comm, name));
-    int error = sides_find(work, &significant, &may_be_in_place);
+    work->call.between = mpi_comm_is_inter(comm) && kind != COLL_BARRIER; /* all wait for all there */
+    if (unlikely(work->call.between && (kind == COLL_SCAN || kind == COLL_EXSCAN)))
+        return comm_refuse(work, MPI_ERR_COMM, "is an intercommunicator");
+    int error = sides_find(work, rule, c, &significant, &may_be_in_place);
     if (error || !significant)
         return error;
-    if (work->rule & REDUCES)
-        return reduction_fill(work, significant, may_be_in_place);
-    error = side_fill_needed(work, SEND, significant, may_be_in_place);
-    error = error ? error : side_fill_needed(work, RECEIVE, significant, may_be_in_place);
-    return !error && is_aliased(work, significant) ? alias_refuse(work) : error;
+    if (rule->flags & REDUCES)
+        return reduction_fill(work, rule, c, significant, may_be_in_place);
+    error = side_fill_needed(work, rule, c, SEND, significant, may_be_in_place);
+    error = error ? error : side_fill_needed(work, rule, c, RECEIVE, significant, may_be_in_place);
+    return !error && significant == BOTH && is_aliased(work) ? alias_refuse(work) : error;
 }
 
 /* ---- the three ways ---- */
 
-static int collective_run(const struct collective *c)
+MPI_HOT int collective_run_here(const struct collective *c)
 {
     struct work work;
     work.arrays = NULL;
@@ -383,6 +405,8 @@ static int collective_run(const struct collective *c)
     free(work.arrays);
     return error;
 }
+
+static int collective_run(const struct collective *c) { return collective_run_here(c); }
 
 static bool work_done(struct mpi_request *request)
 {
@@ -446,7 +470,6 @@ static int request_make(const struct collective *c, bool again, MPI_Request *out
         mpi_keep(work->operation.op);
         mpi_keep(work->operation.type);
     }
-    work->c = NULL;
     (*request)->extra = work;
     return MPI_SUCCESS;
 failed:
@@ -495,7 +518,8 @@ struct form {
 
 static inline __attribute__((always_inline)) int collective_perform(struct form form, const struct collective *c)
 {
-    return form.how == FORM_RUN     ? collective_run(c)
+    bool moves_little = c->kind <= COLL_ALLREDUCE;
+    return form.how == FORM_RUN     ? (moves_little ? collective_run_here(c) : collective_run(c))
            : form.how == FORM_START ? collective_start(c, form.request)
                                     : collective_prepare(c, form.info, form.request);
 }
