@@ -1,11 +1,12 @@
-/* coll/cast: broadcasts in a hall. The root fills slots and goes on; a rank that is late takes many at once. Each rank
- * counts what it took; the root reads these counts at every eighth slot. The slot says how long the payload is,
- * whatever the others expect.
+/* coll/cast: broadcasts in a hall. The root fills slots and goes on; a rank that is late takes many at once. At every
+ * eighth slot each rank tells how many it took, and the root reads what the others told. The slot says how long the
+ * payload is, whatever the others expect.
  *
  * Called by hall.c for blocking calls. */
 #include "coll/hall.h"
 
-#define TAKEN 8 /* the root reads the counts of the others once in so many */
+#define AHEAD 4 /* the line of the slot behind so many is fetched while this one is written or read */
+#define TAKEN 8 /* how many were taken is told and read once in so many */
 
 /* What a rank waits for: a broadcast, or that all have taken enough of them. */
 struct expected {
@@ -50,35 +51,44 @@ static void taken_tell(struct coll_hall *hall)
     atomic_store_explicit(&hall->memory->taken[hall->rank].count, hall->casts, memory_order_release);
 }
 
-/* The next slot, when it is free. */
-static int fill_begin(struct coll_hall *hall, struct hall_cast **slot)
+/* What one fills oneself need not be taken. */
+static int some_become_free(struct coll_hall *hall)
 {
-    uint64_t number = ++hall->casts;
-    *slot = slot_of(hall, number);
-    taken_tell(hall); /* what one fills oneself need not be taken */
-    if (number % TAKEN || number < HALL_CASTS)
-        return OK;
-    return cast_await(hall, all_have_taken, number + TAKEN - HALL_CASTS);
+    taken_tell(hall);
+    return hall->casts < HALL_CASTS ? OK : cast_await(hall, all_have_taken, hall->casts + TAKEN - HALL_CASTS);
 }
 
-static void fill_end(struct coll_hall *hall, struct hall_cast *slot)
+/* The next slot, when it is free. */
+static inline int fill_begin(struct coll_hall *hall, struct hall_cast **slot)
+{
+    *slot = slot_of(hall, ++hall->casts);
+    __builtin_prefetch(slot_of(hall, hall->casts + AHEAD), 1);
+    return likely(hall->casts % TAKEN) ? OK : some_become_free(hall);
+}
+
+static inline void fill_end(struct coll_hall *hall, struct hall_cast *slot)
 {
     /* release: pairs with the acquire in cast_is_there() */
     atomic_store_explicit(&slot->number, hall->casts, memory_order_release);
     vmsg_share_wake_all(hall->share);
 }
 
-static int take_begin(struct coll_hall *hall, struct hall_cast **slot)
+static inline int take_begin(struct coll_hall *hall, struct hall_cast **slot)
 {
     *slot = slot_of(hall, ++hall->casts);
-    return cast_await(hall, cast_is_there, hall->casts);
+    /* acquire: as in cast_is_there() */
+    if (unlikely(atomic_load_explicit(&(*slot)->number, memory_order_acquire) < hall->casts))
+        return cast_await(hall, cast_is_there, hall->casts);
+    __builtin_prefetch(slot_of(hall, hall->casts + AHEAD)); /* the root is ahead */
+    return OK;
 }
 
-static void take_end(struct coll_hall *hall)
+static inline void take_end(struct coll_hall *hall)
 {
+    if (likely(hall->casts % TAKEN))
+        return;
     taken_tell(hall);
-    if (hall->casts % TAKEN == 0) /* so much a root may wait for */
-        vmsg_share_wake_all(hall->share);
+    vmsg_share_wake_all(hall->share); /* a root may wait for it */
 }
 
 int vcoll_cast_told(int root, uint64_t came, uint64_t room)
@@ -104,11 +114,9 @@ int vcoll_cast(struct coll_hall *hall, int root, const struct type_buffer *buffe
     *total = came;
     if (came > HALL_CAST)
         moved = 0;
-    if (straight && moved) {
-        memcpy(mine ? (void *)slot->data : buffer->base, mine ? buffer->base : (void *)slot->data, moved);
-    } else if (moved) {
+    if (!straight || !hall_copy_word(mine ? (void *)slot->data : buffer->base,
+                                     mine ? buffer->base : (void *)slot->data, moved))
         (void)(mine ? vtype_pack_at(buffer, 0, slot->data, moved) : vtype_unpack_at(buffer, 0, slot->data, moved));
-    }
     if (mine)
         fill_end(hall, slot);
     else

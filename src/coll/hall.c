@@ -114,17 +114,16 @@ static bool direct(struct coll_hall *hall)
 #define HALL_RANKS 1024
 
 /* Operations with a kernel are commutative, and their elements are the same everywhere and without holes. */
-static bool reduces(const struct coll_call *call)
+static inline bool reduces(const struct coll_call *call)
 {
     const struct type_layout *layout = call->receive.layout;
     return call->reduction.kernel && (!layout || (layout->shape.contiguous && layout->shape.size <= 64));
 }
 
-static bool suits(const struct coll_call *call)
+static inline bool suits(const struct coll_call *call)
 {
     const struct coll_group *group = call->group;
-    if (group->member || call->between || call->edges || group->size < 2 || group->size > HALL_RANKS ||
-        call->root < 0 || call->root >= group->size)
+    if (call->between || call->edges || (unsigned)call->root >= (unsigned)group->size)
         return false;
     switch (call->kind) {
     case COLL_BARRIER:
@@ -160,7 +159,7 @@ static int broadcast_by_messages(const struct coll_call *call, uint64_t total)
 }
 
 /* What the plan asks for: see choose.def. */
-static uint64_t payload(const struct coll_call *call)
+static inline __attribute__((always_inline)) uint64_t payload(const struct coll_call *call)
 {
     uint64_t bytes = 0;
     switch (call->kind) {
@@ -181,16 +180,21 @@ static uint64_t payload(const struct coll_call *call)
     }
 }
 
+static COLD bool first_meeting(struct coll_group *group, bool may_block)
+{
+    if (group->meetings == NONE || !may_block)
+        return false;
+    if (group->member || group->size < 2 || group->size > HALL_RANKS || open_hall(group))
+        group->meetings = NONE;
+    return group->hall != NULL;
+}
+
 /* The way of a call; COLL_MESSAGE where it is not carried out in a hall. MAY_BLOCK: what it needs may be opened. */
-static enum coll_way way_of(const struct coll_call *call, bool may_block)
+static inline __attribute__((always_inline)) enum coll_way way_of(const struct coll_call *call, bool may_block)
 {
     struct coll_group *group = call->group;
-    if (!suits(call) || group->meetings == NONE || (!group->hall && !may_block))
+    if (!suits(call) || (unlikely(!group->hall) && !first_meeting(group, may_block)))
         return COLL_MESSAGE;
-    if (unlikely(!group->hall) && open_hall(group)) {
-        group->meetings = NONE;
-        return COLL_MESSAGE;
-    }
     struct coll_hall *hall = group->hall;
     if (call->kind == COLL_BCAST) /* only the root knows the payload */
         return may_block ? COLL_BLOCK : COLL_MESSAGE;
@@ -201,7 +205,7 @@ static enum coll_way way_of(const struct coll_call *call, bool may_block)
     return way;
 }
 
-static void visit_make(struct coll_visit *visit, const struct coll_call *call, struct hall_track *track,
+static inline void visit_make(struct coll_visit *visit, const struct coll_call *call, struct hall_track *track,
                        enum coll_way way)
 {
     int root = call->kind == COLL_REDUCE ? call->root : -1;

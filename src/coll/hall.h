@@ -155,6 +155,19 @@ static inline void *hall_data(const struct hall_track *track, size_t place, size
     return bytes <= HALL_DATA ? track->block[place].data : track->wide + place * HALL_WIDE;
 }
 
+/* One number is what most of the small calls move: a call of memcpy takes longer than that. False: it is something else,
+ * and nothing was copied. */
+static inline bool hall_copy_word(void *to, const void *from, size_t bytes)
+{
+    if (bytes == sizeof(uint64_t))
+        memcpy(to, from, sizeof(uint64_t));
+    else if (bytes == sizeof(uint32_t))
+        memcpy(to, from, sizeof(uint32_t));
+    else
+        return false;
+    return true;
+}
+
 /* ---- visit.c ---- */
 
 size_t vcoll_hall_lay_out(struct coll_hall *hall, struct hall_memory *memory); /* NULL: only says how many bytes */

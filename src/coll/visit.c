@@ -27,21 +27,29 @@ size_t vcoll_hall_lay_out(struct coll_hall *hall, struct hall_memory *memory)
 /* ---- epochs ---- */
 
 /* All have arrived in the epoch of the round before. */
-static bool track_is_settled(const struct coll_hall *hall, struct hall_track *track)
+static inline __attribute__((always_inline)) bool track_is_settled(const struct coll_hall *hall, struct hall_track *track)
 {
-    if (track->settled == track->epoch)
+    uint64_t epoch = track->epoch;
+    if (track->settled == epoch)
         return true;
     /* acquire: pairs with the release of the last to arrive; what all laid down before is seen */
-    if (hall->crowd && atomic_load_explicit(&track->block[HALL_RESULT].epoch, memory_order_acquire) < track->epoch)
+    if (hall->crowd && atomic_load_explicit(&track->block[HALL_RESULT].epoch, memory_order_acquire) < epoch)
         return false;
-    for (; track->seen < hall->ranks && !hall->crowd; track->seen++)
+    for (int r = track->seen; r < hall->ranks && !hall->crowd; r++)
         /* acquire: pairs with the release of that rank */
-        if (atomic_load_explicit(&track->block[hall_place(track->seen, track->epoch)].epoch, memory_order_acquire) <
-            track->epoch)
+        if (atomic_load_explicit(&track->block[hall_place(r, epoch)].epoch, memory_order_acquire) < epoch) {
+            track->seen = r;
             return false;
+        }
     track->seen = 0;
-    track->settled = track->epoch;
+    track->settled = epoch;
     return true;
+}
+
+static inline void bytes_copy(void *to, const void *from, size_t bytes)
+{
+    if (!hall_copy_word(to, from, bytes))
+        memcpy(to, from, bytes);
 }
 
 /* The blocks of all ranks, in their order. The kernel puts its left operand first, so OUT, which holds the ranks
@@ -50,12 +58,15 @@ static void blocks_combine(const struct coll_visit *visit, void *out)
 {
     const struct hall_track *track = visit->track;
     size_t bytes = visit->size * visit->count;
-    memcpy(out, hall_data(track, hall_place(0, track->epoch), bytes), bytes);
-    for (int r = 1; r < visit->hall->ranks; r++)
-        visit->kernel(hall_data(track, hall_place(r, track->epoch), bytes), out, visit->count);
+    const char *block = hall_data(track, hall_place(0, track->epoch), bytes),
+               *second = hall_data(track, hall_place(1, track->epoch), bytes);
+    ptrdiff_t stride = second - block;
+    bytes_copy(out, block, bytes);
+    for (int left = visit->hall->ranks - 1; left; left--)
+        visit->kernel(block += stride, out, visit->count);
 }
 
-static void visit_arrive(struct coll_visit *visit)
+static inline __attribute__((always_inline)) void visit_arrive(struct coll_visit *visit)
 {
     struct hall_track *track = visit->track;
     uint64_t epoch = ++track->epoch;
@@ -76,13 +87,14 @@ static void visit_arrive(struct coll_visit *visit)
 
 /* ---- visits ---- */
 
-bool vcoll_visit_ready(void *context)
+static inline bool visit_is_ready(struct coll_visit *visit)
 {
-    struct coll_visit *visit = context;
     /* acquire: pairs with the release of the visit before */
     return atomic_load_explicit(&visit->track->serving, memory_order_acquire) == visit->ticket &&
            track_is_settled(visit->hall, visit->track);
 }
+
+bool vcoll_visit_ready(void *visit) { return visit_is_ready(visit); }
 
 void vcoll_visit_start(struct coll_visit *visit)
 {
@@ -92,11 +104,11 @@ void vcoll_visit_start(struct coll_visit *visit)
 }
 
 /* A rank that needs nothing from the others waits for them when the next round begins. */
-bool vcoll_visit_advance(struct coll_visit *visit)
+static inline __attribute__((always_inline)) bool visit_advance(struct coll_visit *visit)
 {
     for (; visit->round < visit->rounds; visit->round++, visit->here = false) {
         if (!visit->here) {
-            if (!vcoll_visit_ready(visit))
+            if (!visit_is_ready(visit))
                 return false;
             if (visit->lay)
                 visit->lay(visit);
@@ -105,7 +117,7 @@ bool vcoll_visit_advance(struct coll_visit *visit)
         }
         if (visit->round >= visit->takes)
             continue;
-        if (!vcoll_visit_ready(visit))
+        if (!visit_is_ready(visit))
             return false;
         if (visit->take)
             visit->take(visit);
@@ -115,13 +127,16 @@ bool vcoll_visit_advance(struct coll_visit *visit)
     return true;
 }
 
+bool vcoll_visit_advance(struct coll_visit *visit) { return visit_advance(visit); }
+
 int vcoll_visit_run(struct coll_visit *visit)
 {
     int error = OK;
     vcoll_visit_start(visit);
-    while (!error && !vcoll_visit_advance(visit))
+    while (!error && !visit_advance(visit))
         error = vmsg_share_wait(visit->hall->share, vcoll_visit_ready, visit);
-    vcoll_visit_end(visit);
+    if (unlikely(visit->memory))
+        vcoll_visit_end(visit);
     return error ? error : visit->error;
 }
 
@@ -131,14 +146,14 @@ static void value_lay(struct coll_visit *visit)
 {
     struct hall_track *track = visit->track;
     size_t bytes = visit->size * visit->count;
-    memcpy(hall_data(track, hall_place(visit->hall->rank, track->epoch + 1), bytes), visit->own, bytes);
+    bytes_copy(hall_data(track, hall_place(visit->hall->rank, track->epoch + 1), bytes), visit->own, bytes);
 }
 
 static void result_take(struct coll_visit *visit)
 {
     size_t bytes = visit->size * visit->count;
     if (visit->hall->crowd)
-        memcpy(visit->out, hall_data(visit->track, HALL_RESULT, bytes), bytes);
+        bytes_copy(visit->out, hall_data(visit->track, HALL_RESULT, bytes), bytes);
     else
         blocks_combine(visit, visit->out);
 }

@@ -207,7 +207,7 @@ static COLD struct msg_peer *peer_find(struct msg_share *share, int rank)
     return vi->owner;
 }
 
-void vmsg_share_wake(struct msg_share *share, int rank)
+static inline void share_wake(struct msg_share *share, int rank)
 {
     struct msg_peer *peer = atomic_load_explicit(&share->peer[rank], memory_order_relaxed);
     if (unlikely(!peer) && !(peer = peer_find(share, rank)))
@@ -218,9 +218,11 @@ void vmsg_share_wake(struct msg_share *share, int rank)
     msg_unlock(&peer->lock);
 }
 
+void vmsg_share_wake(struct msg_share *share, int rank) { share_wake(share, rank); }
+
 void vmsg_share_wake_all(struct msg_share *share)
 {
-    for (int rank = 0; rank < share->context->size; rank++)
-        if (rank != share->context->rank)
-            vmsg_share_wake(share, rank);
+    for (int rank = 0, ranks = share->context->size, own = share->context->rank; rank < ranks; rank++)
+        if (rank != own)
+            share_wake(share, rank);
 }
