@@ -11,7 +11,7 @@ cat >"$work/prototypes.c" <<'EOF'
 #define FUNCTION(result, name, parameters)                                                   \
     _Static_assert(SAME(__typeof__(name), __typeof__(result parameters)), #name);            \
     _Static_assert(SAME(__typeof__(P##name), __typeof__(result parameters)), "P" #name);
-#include "functions.def"
+#include "functions.h"
 #define CONSTANT(type, name, value)                                                          \
     _Static_assert(SAME(__typeof__(name), type) || sizeof(type) == 4, #name); \
     static type the_##name = name; /* so it is a constant expression */
@@ -36,7 +36,7 @@ template <class A> struct same<A, A> { static const bool value = true; };
 #define FUNCTION(result, name, parameters)                                                   \
     static_assert(same<decltype(name), result parameters>::value, #name);                    \
     static_assert(same<decltype(P##name), result parameters>::value, "P" #name);
-#include "functions.def"
+#include "functions.h"
 #define CONSTANT(type, name, value) static type the_##name = name;
 #include "constants.def"
 int main()
@@ -69,9 +69,10 @@ int main(int argc, char **argv)
 }
 EOF
 # A tool may define what Fortran compilers call, in whatever case and with whatever number of underscores.
-sed -n 's/^FUNCTION([^,]*, \(MPI_[A-Za-z0-9_]*\),.*/\1/p' "$here/functions.def" | while read -r name; do
+"$here/names" >"$work/names"
+while read -r name; do
     echo "void ${name^^}(int *); void ${name^^}_(int *); void ${name^^}__(int *); void ${name,,}_(int *);"
-done >"$work/fortran"
+done <"$work/names" >"$work/fortran"
 { echo '#ifdef __cplusplus' && echo 'extern "C" {' && echo '#endif' && cat "$work/fortran" && echo '#ifdef __cplusplus' && echo '}' && echo '#endif'; } >>"$work/absent.c"
 cp "$work/absent.c" "$work/absent.cc"
 
@@ -80,7 +81,7 @@ compile() # compiler, standard, source: a compiler that is not here is passed ov
 {
     command -v "$1" >/dev/null || return 0
     "$1" -std="$2" -Wall -Wextra -pedantic -Wshadow -Werror \
-        -I"$VIADUCT_SOURCE/include" -I"$here" "$3" -o "$work/program" 2>"$work/said" && "$work/program" || {
+        -I"$VIADUCT_SOURCE/include" -I"$VIADUCT_SOURCE/src" -I"$here" "$3" -o "$work/program" 2>"$work/said" && "$work/program" || {
         head -20 "$work/said"
         echo "mpi.h is not as the tables say: $1 -std=$2"
         exit 1
@@ -99,7 +100,7 @@ for compiler in g++ clang++; do
 done
 [ $compiled -gt 0 ] || { echo "no C compiler found"; exit 1; }
 
-sed -n 's/^FUNCTION([^,]*, \(MPI_[A-Za-z0-9_]*\),.*/\1/p' "$here/functions.def" | sort >"$work/table"
+sort "$work/names" >"$work/table"
 # What a compiler sees of them: all functions, each with both names.
 for compiler in gcc clang; do command -v $compiler >/dev/null && break; done
 $compiler -E -P "$header" | grep -v '^typedef\|^static inline' | grep -oE '\bP?MPI_\w+ ?\(' | tr -d ' (' >"$work/seen"

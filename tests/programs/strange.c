@@ -21,7 +21,7 @@
 static const struct {
     const char *result, *name, *parameters;
 } functions[] = {
-#include "../abi/functions.def"
+#include "../abi/functions.h"
 };
 #define COUNT (sizeof functions / sizeof functions[0])
 #define ROUNDS 150
