@@ -18,7 +18,8 @@ int FUZZ(const uint8_t *data, size_t size)
     fuzz_begin(data, size);
     rest = text = fuzz_text();
     while (count < 199 && (words[count] = strsep(&rest, "\n")))
-        if (!strstr(words[count], "file") && strcmp(words[count], "-f") != 0 && !strstr(words[count], "app")) /* no files of this machine */
+        if (!strstr(words[count], "file") && !strstr(words[count], "rf") && strcmp(words[count], "-f") != 0 &&
+            !strstr(words[count], "app") && !strstr(words[count], "report-pid")) /* no files of this machine */
             count++;
     words[count] = NULL;
     memset(&options, 0, sizeof options);

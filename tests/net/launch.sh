@@ -12,6 +12,13 @@ expect 0 $'0/3 0/2 h1\n1/3 1/2 h1\n2/3 0/1 h2' "" sorted $mpiexec -host h1:2,h2 
 printf 'h1 slots=2\nh2:1\n' >$work/hosts
 expect 0 $'0/4 0/3 h1\n1/4 1/3 h1\n2/4 0/1 h2\n3/4 2/3 h1' "" sorted $mpiexec -n 4 -f $work/hosts sh -c "$say"
 expect 0 $'0/4 0/2 h1\n1/4 0/2 h2\n2/4 1/2 h1\n3/4 1/2 h2' "" sorted $mpiexec -n 4 --map-by node -f $work/hosts sh -c "$say"
+expect 0 $'0/4 0/2 h1\n1/4 1/2 h1\n2/4 0/2 h2\n3/4 1/2 h2' "" sorted $mpiexec -n 4 --map-by node --rank-by slot -f $work/hosts sh -c "$say"
+expect 0 $'0/3 0/2 h1\n1/3 0/1 h2\n2/3 1/2 h1' "" sorted $mpiexec -n 3 --rank-by node -f $work/hosts sh -c "$say"
+expect 0 $'0/1 0/1 h2' "" $mpiexec --nolocal -n 1 -hosts h0,h2 sh -c "$say"
+printf 'rank 0=h2 slot=0\nrank 2=+n0 slot=*\nrank 1=h0\n' >$work/ranks
+expect 0 $'0/3 0/1 h2\n1/3 0/1 h0\n2/3 0/1 h1' "~rank 0 on h2 is bound to processors 0" \
+    sorted $mpiexec --rankfile $work/ranks --report-bindings -f $work/hosts sh -c "$say"
+expect 255 "" "~host h1 is lost: rank file: slot=4000: this host has no such processors" $mpiexec --rankfile <(echo rank 0=h1 slot=4000) true
 expect 0 $'a h1\nb h2' "" sorted $mpiexec -host h1 sh -c 'echo a $(uname -n)' : -host h2 sh -c 'echo b $(uname -n)'
 expect 0 $'[0] h1\n[1] h2' "" sorted $mpiexec -l -host h1,h2 uname -n
 expect 0 x "" env MARK=x $mpiexec -host h1 sh -c 'echo $MARK'
@@ -29,7 +36,7 @@ expect 3 "" "~rank 1 .* on h2\) ended with exit status 3" $mpiexec -host h1,h2 s
 expect 137 "" "~rank 1 .* on h2\) was killed by signal 9" $mpiexec -host h0,h2 sh -c 'test $PMI_RANK = 1 && kill -9 $$; sleep 100'
 expect 255 "" "~^viaduct: cannot start ranks on far: lab-rsh: Could not resolve hostname far" $mpiexec -host h1,far sleep 100
 expect 127 "" "~cannot start ./none: No such file or directory: on h1$" $mpiexec -host h1 ./none
-expect 126 "" "~cannot start rank 0: its working directory: No such file or directory: on h1$" $mpiexec -wdir /none -host h1 true
+expect 126 "" "~cannot start rank 0: it cannot go to the folder /none .-wdir.: No such file or directory: on h1$" $mpiexec -wdir /none -host h1 true
 expect 124 "" "~the time allowed" $mpiexec -timeout 1 -host h1,h2 sleep 100
 printf '#!/bin/sh\nexec sleep 100\n' >$work/deaf
 chmod +x $work/deaf

@@ -35,13 +35,13 @@ expect 255 "" "~^viaduct: cannot start ranks on far.example: cannot start /no/ag
 expect 2 "" "~^viaduct: -oProxyCommand=x is not the name of a host" $mpiexec -host -oProxyCommand=x true
 
 # swallowed without a word
-expect 0 0/1 "" $mpiexec --oversubscribe --allow-run-as-root --mca btl self,vader --prtemca a b --pmixmca c d -iface eth0 \
-    -launcher fork --report-state-on-timeout --get-stack-traces -rmk user --disable-hostname-propagation sh -c "$say"
+expect 0 0/1 "" $mpiexec --oversubscribe --allow-run-as-root --mca btl self,vader --prtemca a b --pmixmca c d -iface lo \
+    -launcher fork --report-state-on-timeout -rmk user --disable-hostname-propagation sh -c "$say"
 
 # wrong ones
 expect 2 "" "~^viaduct: unknown option --oversubscibe \(maybe: --oversubscribe\?\)" $mpiexec --oversubscibe true
-expect 2 "" "~^viaduct: -n x: a whole number" $mpiexec -n x true
-expect 2 "" "~^viaduct: -n 0: a whole number" $mpiexec -n 0 true
+expect 2 "" "viaduct: invalid value 'x' for -n: expected a whole number >= 1" $mpiexec -n x true
+expect 2 "" "~^viaduct: invalid value '0' for -n" $mpiexec -n 0 true
 expect 2 "" "~^viaduct: -n wants 1 word" $mpiexec -n
 expect 2 "" "~no program to start" $mpiexec -n 2
 expect 2 "" "~no program to start" $mpiexec -n 2 true : -n 1
@@ -74,7 +74,13 @@ expect 0 "~here in" "" $mpiexec -path $work/dir plain
 expect 127 "" "~^viaduct: cannot start nosuchprogram: no such program" $mpiexec -n 3 nosuchprogram
 expect 127 "" "~^viaduct: cannot start ./nosuch: No such file" $mpiexec ./nosuch
 expect 126 "" "~^viaduct: cannot start /etc/passwd: Permission denied" $mpiexec /etc/passwd
-expect 126 "" "~its working directory: No such file" $mpiexec -wdir /nowhere true
+expect 126 "" "~^viaduct: cannot start rank 0: it cannot go to the folder /nowhere .-wdir.: No such file" $mpiexec -wdir /nowhere true
+
+# what is shown before the start
+expect 0 "" $'viaduct: host localhost: 2 slots, 3 ranks, this host\nviaduct: map: host localhost: ranks 0-1 of true\nviaduct: map: host localhost: ranks 2 of env' \
+    $mpiexec --display allocation,map -host localhost:2 -n 2 true : -n 1 env -i true
+expect 0 "info" "~" env -u VIADUCT_LOG $mpiexec -v sh -c 'echo $VIADUCT_LOG'
+$mpiexec --report-pid $work/pid sh -c "[ \$(cat $work/pid) = \$PPID ]" || fail "--report-pid"
 
 # exit statuses: the first that failed, in time
 expect 3 "" "~^viaduct: rank 1 .*ended with exit status 3$" $mpiexec -n 3 sh -c '[ $PMI_RANK = 1 ] && exit 3; sleep 20'
@@ -99,6 +105,20 @@ expect 0 "~$allowed" "" $mpiexec sh -c 'taskset -cp $$'
 expect 0 "~: [0-9]+$" "" $mpiexec --bind-to core:1 --cpu-list ${allowed%%[,-]*} sh -c 'taskset -cp $$'
 expect 0 "" "~rank 0 on .* is bound to processors [0-9].*rank 1 on .* is bound to processors" $mpiexec --bind-to hwthread --report-bindings -n 2 true
 expect 0 "" "~rank 0 on .* is not bound" $mpiexec --bind-to none --report-bindings true
-expect 2 "" "~understood" $mpiexec --bind-to moon true
+expect 2 "" "~^viaduct: invalid value 'moon' for --bind-to: expected none, hwthread" $mpiexec --bind-to moon true
 expect 2 "" "~a list like 0-3,8" $mpiexec --cpu-list a-b true
+expect 2 "" "~^viaduct: --bind-to none contradicts 2 processors" $mpiexec --bind-to none --map-by :PE=2 true
+
+# a rank file
+printf '# ours\nrank 1=localhost slot=%s\n\nrank 0 = +n0 slots = %s\n' "p${allowed%%[,-]*}" 0 >$work/ranks
+expect 0 "~: ${allowed%%[,-]*}$" "~rank 0 on .* is bound to .*rank 1 on .* is bound to processors ${allowed%%[,-]*}$" \
+    $mpiexec -host localhost --rankfile $work/ranks --report-bindings sh -c '[ $PMI_SIZE = 2 ] && [ $PMI_RANK = 0 ] || taskset -cp $$'
+expect 2 "" "viaduct: the rank file has no line for rank 2" $mpiexec -n 3 -host localhost --rankfile $work/ranks true
+expect 2 "" "viaduct: rank file: +n0 is none of the hosts that were named" $mpiexec --rankfile $work/ranks true
+wrong_line() { printf "$1\n" >$work/ranks; expect 2 "" "~^viaduct: rank file: $2" $mpiexec --rankfile $work/ranks true; }
+wrong_line 'rank 0=localhost slot=4000' "slot=4000: this host has no such"
+wrong_line 'rank 0=localhost sockets=1' "expected .rank N=HOST slot=LIST. in the line"
+wrong_line 'rank 0 slot=1' "expected"
+wrong_line 'rank 1=localhost' "there is no line for rank 0"
+wrong_line 'rank 0=localhost\nrank 0=localhost' "rank 0 stands in two lines"
 finish

@@ -24,7 +24,7 @@ struct spawn {
     pid_t launcher;
     int stream[3], pmi, listener; /* stream -1: ours stays; listener -1: none */
     volatile int failed;      /* errno of what failed, 0: exec happened */
-    const char *volatile what;
+    const char *volatile what; /* NULL: its folder */
 };
 
 __attribute__((noreturn)) static void child_fail(struct spawn *spawn, const char *what)
@@ -59,7 +59,7 @@ __attribute__((noreturn)) static void child_become_rank(struct spawn *spawn)
     if (spawn->cpus && sched_setaffinity(0, sizeof *spawn->cpus, spawn->cpus) < 0)
         child_fail(spawn, "its processors (--bind-to)");
     if (spawn->rank->app->directory && chdir(spawn->rank->app->directory) < 0)
-        child_fail(spawn, "its working directory");
+        child_fail(spawn, NULL);
     if (spawn->job->old_limit) {
         struct rlimit limit;
         if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
@@ -146,6 +146,9 @@ static int spawn_explain(const struct spawn *spawn)
 {
     errno = spawn->failed;
     const char *name = spawn->rank->app->argv[0];
+    if (!spawn->what)
+        return vbase_fail_errno(ERR_SYSTEM, "cannot start rank %d: it cannot go to the folder %s (-wdir)",
+                                spawn->rank->rank, spawn->rank->app->directory);
     if (strcmp(spawn->what, "the program") == 0 && errno == ENOENT && strchr(name, '/') == NULL)
         return vbase_fail(ERR_NOT_FOUND, "cannot start %s: no such program, neither in PATH nor in this folder", name);
     if (strcmp(spawn->what, "the program") == 0)

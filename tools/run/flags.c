@@ -1,10 +1,12 @@
-/* The flags of the launcher, in one table: everything that people type for the launchers they know. What makes no sense
- * on one host, or tunes some other library, is read and passed over. */
+/* The flags of the launcher, in one table: everything that people type for the launchers they know. What asks for a
+ * place or for output is done or refused; only what has no meaning here is accepted, and its value is checked. */
 #include "run/flags.h"
 #include "boot/line.h"
 #include "run/bytes.h"
 #include "run/help.h"
 #include <ctype.h>
+#include <net/if.h>
+#include <sys/utsname.h>
 
 struct flag {
     const char *names; /* without dashes, apart by blanks */
@@ -22,9 +24,23 @@ struct flag {
 #define WHOLE_PART    true, 0
 #define NOTHING       false, 0
 
-static int flag_wrong(const struct reader *reader, const char *word, const char *understood)
+int flag_wrong(const struct reader *reader, const char *word, const char *expected)
 {
-    return vbase_fail(ERR_ARGUMENT, "%s %s: %s is understood", reader->flag, word, understood);
+    return vbase_fail(ERR_ARGUMENT, "invalid value '%s' for %.*s: expected %s", word,
+                      (int)strcspn(reader->flag, "="), reader->flag, expected);
+}
+
+/* WORDS with blanks between them. */
+static bool word_is_of(const char *word, const char *words)
+{
+    size_t length = strlen(word);
+    for (const char *at = words; *at; at += strspn(at, " ")) {
+        size_t its = strcspn(at, " ");
+        if (its == length && its > 0 && memcmp(at, word, its) == 0)
+            return true;
+        at += its;
+    }
+    return false;
 }
 
 static void list_add(struct run_list *list, const char *item)
@@ -45,7 +61,7 @@ static int number_set(struct reader *reader, char **word)
 {
     int number;
     if (!vboot_number(word[0], &number) || number < 1)
-        return flag_wrong(reader, word[0], "a whole number from 1");
+        return flag_wrong(reader, word[0], "a whole number >= 1");
     *(int *)flag_place(reader) = number;
     return OK;
 }
@@ -73,28 +89,126 @@ static int flag_pass_over(struct reader *reader, char **word)
 
 static int universe_take(struct reader *reader, char **word)
 {
-    if (isalpha((unsigned char)word[0][0])) /* SYSTEM, INFINITE: what we do anyway */
+    if (strcmp(word[0], "SYSTEM") == 0 || strcmp(word[0], "INFINITE") == 0) /* what we do anyway */
         return OK;
-    return number_set(reader, word);
+    return isalpha((unsigned char)word[0][0]) ? flag_wrong(reader, word[0], "SYSTEM, INFINITE or a number")
+                                              : number_set(reader, word);
 }
 
-static int map_take(struct reader *reader, char **word)
+/* "a,b": each of them shows something before the ranks start. */
+static int display_take(struct reader *reader, char **word)
 {
-    if (strncmp(word[0], "ppr:", 4) == 0) {
-        char *end;
-        reader->options->per_node = (int)strtol(word[0] + 4, &end, 10);
-        if (*end != ':' || reader->options->per_node < 1)
-            return flag_wrong(reader, word[0], "ppr:N:node");
-        return OK;
+    struct run_options *options = reader->options;
+    const struct {
+        const char *name;
+        bool *set;
+    } known[] = {{"allocation", &options->show_hosts}, {"map", &options->show_map}, {"map-devel", &options->show_map},
+                 {"bind", &options->report_bindings},  {"bindings", &options->report_bindings}};
+    char *rest = strdup(word[0]);
+    for (char *at; (at = strsep(&rest, ","));) {
+        bool found = false;
+        for (size_t i = 0; i < ARRAY_LENGTH(known); i++)
+            if (strcmp(known[i].name, at) == 0)
+                found = *known[i].set = true;
+        if (!found)
+            return flag_wrong(reader, word[0], "allocation, map or bind");
     }
-    reader->options->map_by = word[0];
     return OK;
+}
+
+/* ---- what has no meaning here, and what we do not do ---- */
+
+/* One of the words that the row has. */
+static int word_check(struct reader *reader, char **word)
+{
+    return word_is_of(word[0], reader->row->fixed) ? OK : flag_wrong(reader, word[0], reader->row->fixed);
+}
+
+static int number_check(struct reader *reader, char **word)
+{
+    int number;
+    return vboot_number(word[0], &number) && number >= 0 ? OK : flag_wrong(reader, word[0], "a whole number");
+}
+
+/* A helper reads the same words: only the head tells, and looks at what is of its own host. */
+static int flag_warn(struct reader *reader, char **word)
+{
+    if (!reader->options->told)
+        LOG_WARN("%s %s has no effect: %s", reader->flag, word[0], reader->row->fixed);
+    return OK;
+}
+
+static int file_check(struct reader *reader, char **word)
+{
+    bool good = reader->options->told || access(word[0], R_OK) == 0;
+    return good ? OK : flag_wrong(reader, word[0], "a file that can be read");
+}
+
+static int card_check(struct reader *reader, char **word)
+{
+    bool good = reader->options->told || if_nametoindex(word[0]);
+    return good ? OK : flag_wrong(reader, word[0], "a network card of this host");
+}
+
+static int architecture_check(struct reader *reader, char **word)
+{
+    struct utsname ours;
+    return uname(&ours) < 0 || strcmp(word[0], ours.machine) == 0 ? OK : flag_wrong(reader, word[0], ours.machine);
+}
+
+/* "2:8:2,16": numbers of ranks that will do as well. */
+static int triplets_check(struct reader *reader, char **word)
+{
+    return *word[0] && strspn(word[0], "0123456789:,") == strlen(word[0])
+               ? OK
+               : flag_wrong(reader, word[0], "numbers and first:last:step, with commas");
+}
+
+/* --mca NAME VALUE: of another library. */
+static int parameter_check(struct reader *reader, char **word)
+{
+    for (const char *at = word[0]; *at; at++)
+        if (!isalnum((unsigned char)*at) && !strchr("_-.", *at))
+            return flag_wrong(reader, word[0], "the name of a parameter");
+    return *word[0] ? OK : flag_wrong(reader, word[0], "the name of a parameter");
+}
+
+static int kinds_check(struct reader *reader, char **word)
+{
+    for (const char *at = word[0]; *at; at += strcspn(at, ","), at += *at == ',')
+        if (strncmp(at, "mpi", 3) != 0 && strncmp(at, "system", 6) != 0)
+            return flag_warn(reader, word);
+    return OK;
+}
+
+static int launcher_take(struct reader *reader, char **word)
+{
+    bool remote = strcmp(word[0], "ssh") == 0 || strcmp(word[0], "rsh") == 0;
+    if (remote)
+        reader->options->agent = word[0];
+    return remote || strcmp(word[0], "fork") == 0
+               ? OK
+               : flag_wrong(reader, word[0], "ssh, rsh or fork; --agent COMMAND names another way to other hosts");
+}
+
+static int gpus_check(struct reader *reader, char **word)
+{
+    return word_is_of(word[0], "auto 0") ? OK
+                                         : flag_wrong(reader, word[0], "auto or 0: GPUs are not given to ranks");
 }
 
 /* ---- environment: of one part, or what all parts have in common ---- */
 
+static int name_check(const struct reader *reader, const char *name, size_t length)
+{
+    return length && !memchr(name, '=', length) ? OK : flag_wrong(reader, name, "the name of a variable");
+}
+
 static int text_add(struct reader *reader, char **word)
 {
+    int error = name_check(reader, word[0], strcspn(word[0], "="));
+    if (error != OK)
+        return error;
     list_add(flag_place(reader), word[0]);
     return OK;
 }
@@ -103,6 +217,9 @@ static int variable_take(struct reader *reader, char **word)
 {
     struct run_app *part = flag_place(reader);
     char *text;
+    int error = name_check(reader, word[0], strlen(word[0]));
+    if (error != OK)
+        return error;
     if (asprintf(&text, "%s=%s", word[0], word[1]) < 0)
         abort();
     list_add(&part->set, text);
@@ -122,10 +239,24 @@ static int names_take(struct reader *reader, char **word)
 {
     struct run_app *part = flag_place(reader);
     char *rest = strdup(word[0]); /* the names stay in it */
+    int error = OK;
     part->bare = true;
-    for (char *name; (name = strsep(&rest, ","));)
-        if (*name)
+    for (char *name; error == OK && (name = strsep(&rest, ","));)
+        if (*name) {
+            error = name_check(reader, name, strlen(name));
             list_add(&part->only, name);
+        }
+    return error;
+}
+
+/* The log of launcher and ranks, unless the environment says how much is told. */
+static int verbose_set(struct reader *reader, char **word)
+{
+    (void)word;
+    if (!vbase_environment("VIADUCT_LOG")) {
+        vbase_log_level = LOG_LEVEL_INFO;
+        list_add(&reader->options->common.set, "VIADUCT_LOG=info");
+    }
     return OK;
 }
 
@@ -137,8 +268,30 @@ static int stdin_take(struct reader *reader, char **word)
     if (strcmp(word[0], "none") == 0)
         *rank = -1;
     else if (!vboot_number(word[0], rank) || *rank < 0)
-        return flag_wrong(reader, word[0], "the number of one rank, or none,");
+        return flag_wrong(reader, word[0], "a rank number or 'none'");
     return OK;
+}
+
+/* %r, %h and %g stand for something. */
+static int pattern_set(struct reader *reader, char **word)
+{
+    for (const char *at = word[0]; (at = strchr(at, '%')); at++)
+        if (isalpha((unsigned char)at[1]) && !strchr("rhg", at[1]))
+            return flag_wrong(reader, word[0], "%r (rank), %h (host) or %g (0) in it");
+    return text_set(reader, word);
+}
+
+/* To stdout, stderr, or a file. */
+static int pid_report(struct reader *reader, char **word)
+{
+    bool out = strcmp(word[0], "-") == 0, file = !out && strcmp(word[0], "+") != 0;
+    if (reader->options->told)
+        return OK;
+    FILE *to = file ? fopen(word[0], "we") : out ? stdout : stderr;
+    bool good = to && fprintf(to, "%d\n", (int)getpid()) > 0 && fflush(to) == 0;
+    if (file && to)
+        fclose(to);
+    return good ? OK : flag_wrong(reader, word[0], "-, + or a file that can be written");
 }
 
 static int directory_take(struct reader *reader, char **word)
@@ -151,26 +304,35 @@ static int directory_take(struct reader *reader, char **word)
     return OK;
 }
 
+static char *name_joined(const char *name, const char *end)
+{
+    char *text;
+    if (asprintf(&text, "%s%s", name, end) < 0)
+        abort();
+    return text;
+}
+
 /* --output tag,timestamp,merge,file=NAME,dir=NAME */
 static int output_option_take(struct reader *reader, char **word)
 {
+    struct run_options *options = reader->options;
     char *rest = strdup(word[0]); /* names stay in it */
     for (char *at; (at = strsep(&rest, ",:"));) {
-        if (strncmp(at, "tag", 3) == 0 || strcmp(at, "rank") == 0)
-            reader->options->label = RUN_LABEL;
+        bool known = true;
+        if (word_is_of(at, "tag rank tag-detailed tag-fullname tag_detailed tag_fullname"))
+            options->label = RUN_LABEL;
         else if (strcmp(at, "timestamp") == 0)
-            reader->options->timestamp = true;
-        else if (strncmp(at, "merge", 5) == 0)
-            reader->options->merge = true;
-        else if (strncmp(at, "dir=", 4) == 0)
-            reader->options->out_directory = at + 4;
-        else if (strncmp(at, "file=", 5) == 0) {
-            static char out[4096], err[4096];
-            snprintf(out, sizeof out, "%s.%%r.out", at + 5);
-            snprintf(err, sizeof err, "%s.%%r.err", at + 5);
-            reader->options->pattern[0] = out;
-            reader->options->pattern[1] = err;
-        } else if (*at && strcmp(at, "nocopy") != 0 && strcmp(at, "raw") != 0)
+            options->timestamp = true;
+        else if (word_is_of(at, "merge merge-stderr-to-stdout"))
+            options->merge = true;
+        else if (strncmp(at, "dir=", 4) == 0 && at[4])
+            options->out_directory = at + 4;
+        else if (strncmp(at, "file=", 5) == 0 && at[5]) {
+            options->pattern[0] = name_joined(at + 5, ".%r.out");
+            options->pattern[1] = name_joined(at + 5, ".%r.err");
+        } else
+            known = !*at || word_is_of(at, "nocopy raw");
+        if (!known)
             return flag_wrong(reader, at, "tag, timestamp, merge, file=NAME or dir=NAME");
     }
     return OK;
@@ -200,23 +362,27 @@ static int text_print(struct reader *reader, char **word)
 static int flag_refuse(struct reader *reader, char **word)
 {
     (void)word;
-    return vbase_fail(ERR_ARGUMENT, "%s %s", reader->flag, reader->row->fixed);
+    return vbase_fail(ERR_ARGUMENT, "%s is not offered: %s", reader->flag, reader->row->fixed);
 }
 
 static const struct flag flags[] = {
     {"n np c nprocs", 1, number_set, PART(count)},
     {"ppn N npernode perhost ranks-per-proc", 1, number_set, OPTION(per_node)},
     {"pernode", 0, number_set, OPTION(per_node), "1"},
+    {"ppr", 1, placing_take_ppr},
     {"usize", 1, universe_take, OPTION(universe)},
     {"host hosts H", 1, hosts_read_list},
     {"hostfile machinefile machine f default-hostfile", 1, hosts_read_file},
+    {"nolocal skip-launch-node", 0, yes_set, OPTION(elsewhere)},
+    {"nooversubscribe", 0, yes_set, OPTION(slots_limit)},
     {"agent launcher-exec bootstrap-exec", 1, text_set, OPTION(agent)},
+    {"launcher bootstrap", 1, launcher_take},
     {"fanout", 1, number_set, OPTION(fanout)},
     {"patience", 1, number_set, OPTION(patience)},
     {"wdir wd", 1, text_set, PART(directory)},
     {"path", 1, text_set, PART(path)},
     {"pset", 1, process_set_take, PART(process_set)},
-    {"configfile app", 1, options_read_file},
+    {"configfile app file", 1, options_read_file},
 
     {"x", 1, text_add, PART(set)},
     {"env", 2, variable_take, WHOLE_PART},
@@ -228,22 +394,34 @@ static const struct flag flags[] = {
 
     {"stdin s", 1, stdin_take},
     {"l prepend-rank tag-output tag-output-detailed tag-output-fullname", 0, text_set, OPTION(label), RUN_LABEL},
-    {"prepend-pattern", 1, text_set, OPTION(label)},
+    {"prepend-pattern", 1, pattern_set, OPTION(label)},
     {"timestamp-output", 0, yes_set, OPTION(timestamp)},
     {"merge-stderr-to-stdout merge-stderr-to-stdout-raw", 0, yes_set, OPTION(merge)},
-    {"outfile-pattern", 1, text_set, OPTION(pattern[0])},
-    {"errfile-pattern", 1, text_set, OPTION(pattern[1])},
+    {"outfile-pattern", 1, pattern_set, OPTION(pattern[0])},
+    {"errfile-pattern", 1, pattern_set, OPTION(pattern[1])},
     {"output-filename output-directory", 1, directory_take},
     {"output", 1, output_option_take},
-    {"xterm", 1, flag_refuse, NOTHING, "is not offered; mpiexec -n 4 xterm -hold -e ./program does it"},
+    {"report-pid", 1, pid_report},
+    {"v verbose", 0, verbose_set},
 
-    {"bind-to binding", 1, text_set, OPTION(bind_to)},
-    {"bind-to-core", 0, text_set, OPTION(bind_to), "core"},
-    {"bind-to-socket", 0, text_set, OPTION(bind_to), "socket"},
-    {"bind-to-none", 0, text_set, OPTION(bind_to), "none"},
-    {"map-by", 1, map_take},
-    {"cpu-set cpu-list", 1, text_set, OPTION(cpu_list)},
+    {"bind-to binding", 1, placing_take_bind},
+    {"bind-to-core", 0, placing_take_bind, NOTHING, "core"},
+    {"bind-to-socket", 0, placing_take_bind, NOTHING, "socket"},
+    {"bind-to-none", 0, placing_take_bind, NOTHING, "none"},
+    {"map-by", 1, placing_take_map},
+    {"bycore", 0, placing_take_map, NOTHING, "core"},
+    {"bysocket", 0, placing_take_map, NOTHING, "socket"},
+    {"byslot", 0, placing_take_map, NOTHING, "slot"},
+    {"bynode rr", 0, placing_take_map, NOTHING, "node"},
+    {"rank-by", 1, placing_take_rank},
+    {"rankfile rf", 1, rankfile_take},
+    {"cpus-per-proc cpus-per-rank", 1, number_set, OPTION(placing.width)},
+    {"use-hwthread-cpus", 0, yes_set, OPTION(placing.threads)},
+    {"cpu-set cpu-list", 1, text_set, OPTION(placing.cpu_list)},
     {"report-bindings", 0, yes_set, OPTION(report_bindings)},
+    {"display-map display-devel-map display-diffable-map", 0, yes_set, OPTION(show_map)},
+    {"display-allocation display-devel-allocation", 0, yes_set, OPTION(show_hosts)},
+    {"display", 1, display_take},
 
     {"timeout", 1, flag_take_timeout},
     {"print-all-exitcodes", 0, yes_set, OPTION(print_exitcodes)},
@@ -251,34 +429,54 @@ static const struct flag flags[] = {
     {"version V info", 0, text_print, NOTHING, "viaduct run (mpiexec) " VIADUCT_VERSION "\n"},
     {"help h", 0, text_print, NOTHING, run_help},
 
-    /* nothing to do on one host, what we do anyway, or nothing to do with us */
-    {"allow-run-as-root bycore bynode byslot bysocket d debug-daemons disable-hostname-propagation disable-recovery "
-     "disable-x display-allocation display-devel-allocation display-devel-map display-diffable-map display-map "
-     "display-topo do-not-resolve enable-x envall genvall get-stack-traces hostname-propagation index-argv-by-rank "
-     "leave-session-attached mpmd nolocal nooversubscribe noprefix novm overload-allowed oversubscribe pmi-port "
-     "preload-binary q quiet report-child-jobs-separately report-state-on-timeout rr set-cwd-to-session-dir "
-     "show-progress skip-hosts-check skip-launch-node use-hwthread-cpus v verbose",
+    /* what we do anyway, or has nothing to do with us */
+    {"allow-run-as-root d debug-daemons disable-hostname-propagation disable-recovery disable-x do-not-resolve envall "
+     "genvall hostname-propagation leave-session-attached mpmd noprefix novm overload-allowed oversubscribe pmi-port q "
+     "quiet report-child-jobs-separately report-state-on-timeout show-progress skip-hosts-check",
      0, flag_pass_over},
-    {"am amca arch bootstrap cpus-per-proc cpus-per-rank demux display file gpus-per-proc iface "
-     "initial-errhandler launch-agent launcher localhost max-restarts max-vm-size membind "
-     "memory-alloc-kinds nameserver npersocket ompi-server order-nodes personality prefix preload-files rank-by "
-     "rankfile report-events report-pid report-uri rf rmk rtos runtime-options soft topolib tune with-ft",
-     1, flag_pass_over},
-    {"gmca gpmixmca gprtemca mca omca pmixmca prtemca", 2, flag_pass_over},
+    {"am amca tune", 1, file_check},
+    {"arch", 1, architecture_check},
+    {"demux", 1, word_check, NOTHING, "poll select"},
+    {"gpus-per-proc", 1, gpus_check},
+    {"iface", 1, card_check},
+    {"initial-errhandler", 1, word_check, NOTHING, "mpi_errors_are_fatal"},
+    {"launch-agent", 1, flag_warn, NOTHING, "helpers are started by the path of this program"},
+    {"localhost", 1, flag_warn, NOTHING, "each host finds its own name"},
+    {"max-restarts", 1, word_check, NOTHING, "0"},
+    {"max-vm-size", 1, number_check},
+    {"membind", 1, word_check, NOTHING, "none"},
+    {"memory-alloc-kinds", 1, kinds_check, NOTHING, "the kinds of memory are mpi and system"},
+    {"personality", 1, word_check, NOTHING, "ompi ompi5 prte prrte"},
+    {"prefix", 1, flag_warn, NOTHING, "all hosts have the same files at the same paths"},
+    {"rmk", 1, word_check, NOTHING, "user none"},
+    {"soft", 1, triplets_check},
+    {"topolib", 1, word_check, NOTHING, "hwloc"},
+    {"gmca gpmixmca gprtemca mca omca pmixmca prtemca", 2, parameter_check},
+
+    /* what we do not do */
+    {"xterm", 1, flag_refuse, NOTHING, "mpiexec -n 4 xterm -hold -e ./program does it"},
+    {"display-topo", 0, flag_refuse, NOTHING, "lstopo shows the machine"},
+    {"enable-x", 0, flag_refuse, NOTHING, "--agent 'ssh -X' does it"},
+    {"get-stack-traces", 0, flag_refuse, NOTHING, "a debugger finds the ranks by this process (MPIR)"},
+    {"index-argv-by-rank", 0, flag_refuse, NOTHING, "a script can build the words from $PMI_RANK"},
+    {"preload-binary", 0, flag_refuse, NOTHING, "all hosts must have the same files at the same paths"},
+    {"preload-files", 1, flag_refuse, NOTHING, "all hosts must have the same files at the same paths"},
+    {"set-cwd-to-session-dir", 0, flag_refuse, NOTHING, "-wdir names a folder"},
+    {"nameserver ompi-server", 1, flag_refuse, NOTHING, "names are published within a job"},
+    {"npersocket", 1, flag_refuse, NOTHING, "-n N --map-by socket spreads ranks over the sockets"},
+    {"order-nodes", 1, flag_refuse, NOTHING, "hosts are filled in the order in which they are named"},
+    {"report-events report-uri", 1, flag_refuse, NOTHING, "no other program can ask this launcher"},
+    {"rtos runtime-options", 1, flag_refuse, NOTHING, "--help lists the flags that there are"},
+    {"with-ft", 1, flag_refuse, NOTHING, "--enable-recovery lets the other ranks go on"},
 };
 
 /* ---- finding them ---- */
 
 static const struct flag *row_of(const char *name)
 {
-    size_t length = strlen(name);
-    for (size_t i = 0; length > 0 && i < ARRAY_LENGTH(flags); i++)
-        for (const char *at = flags[i].names; *at; at += strspn(at, " ")) {
-            size_t its = strcspn(at, " ");
-            if (its == length && memcmp(at, name, length) == 0)
-                return &flags[i];
-            at += its;
-        }
+    for (size_t i = 0; i < ARRAY_LENGTH(flags); i++)
+        if (word_is_of(name, flags[i].names))
+            return &flags[i];
     return NULL;
 }
 
@@ -308,8 +506,10 @@ int flag_read(struct reader *reader, char **word, int left, int *used)
     memcpy(name, text, length);
     name[length] = 0;
     const struct flag *row = row_of(name);
-    if (!row || (text[length] == '=' && row->words != 1))
+    if (!row)
         return flag_unknown(word[0], name);
+    if (text[length] == '=' && row->words != 1)
+        return vbase_fail(ERR_ARGUMENT, "%s: --%s takes %s", word[0], name, row->words ? "two words" : "no value");
     char *value = (char *)(uintptr_t)(row->words ? text + length + 1 : row->fixed);
     bool apart = row->words && text[length] != '='; /* its words follow it */
     reader->flag = word[0];

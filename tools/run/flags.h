@@ -15,6 +15,15 @@ struct reader {
 int flag_read(struct reader *reader, char **word, int left, int *used) MUST_CHECK;
 int flag_take_timeout(struct reader *reader, char **word) MUST_CHECK; /* also for MPIEXEC_TIMEOUT */
 
+int flag_wrong(const struct reader *reader, const char *word, const char *expected) MUST_CHECK;
+
+/* placing.c, rankfile.c */
+int placing_take_bind(struct reader *reader, char **word) MUST_CHECK;
+int placing_take_map(struct reader *reader, char **word) MUST_CHECK;
+int placing_take_ppr(struct reader *reader, char **word) MUST_CHECK;
+int placing_take_rank(struct reader *reader, char **word) MUST_CHECK;
+int rankfile_take(struct reader *reader, char **word) MUST_CHECK;
+
 /* A file of parts, one a line. The words live as long as we do. */
 int options_read_file(struct reader *reader, char **word) MUST_CHECK;
 

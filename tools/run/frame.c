@@ -56,6 +56,7 @@ void order_write(const struct run_job *job, const struct run_host *host, struct 
     order_add_text(body, getcwd(directory, sizeof directory) ? directory : "/");
     order_add_text(body, job->id);
     order_add_text(body, job->space);
+    order_add_text(body, options->rankfile ? options->rankfile : "");
     for (int i = 0; i < order.variables; i++)
         order_add_text(body, environ[i]);
     for (int i = 0; i < order.words; i++)
@@ -79,7 +80,7 @@ char **order_texts(const struct run_order *order, size_t length)
     int64_t ranks = 0;
     if (!numbers_are_within(part, ARRAY_LENGTH(part), 1 << 20))
         return NULL;
-    int count = 3 + order->variables + order->words + order->hosts;
+    int count = ORDER_TEXTS + order->variables + order->words + order->hosts;
     const int32_t *host = order->number + order->apps, *charge = host + order->size;
     const char *at = (const char *)(charge + order->charges), *end = (const char *)order + length;
     if (at > end || order->here >= order->hosts || order->size == 0 || order->words == 0 ||

@@ -85,8 +85,9 @@ int verb_helper(int argc, char **argv)
     char **text = order_texts(told, length);
     if (!text)
         return helper_refuse("the job that came makes no sense");
-    char **variable = text + 3, **word = variable + told->variables;
+    char **variable = text + ORDER_TEXTS, **word = variable + told->variables;
     job.told = told;
+    job.told_rankfile = text[3];
     job.told_hosts = word + told->words;
     environment_take(variable, told->variables, text[1]);
     snprintf(job.space, sizeof job.space, "%s", text[2]);

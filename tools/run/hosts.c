@@ -1,24 +1,46 @@
-/* Host names, host files, and which rank goes where. No name is resolved here: that is up to the agent. Syntaxes:
- * "a:4,b", "a slots=4", "a:4", '#' begins a comment.
+/* Host names, host files, and which rank goes where. No name is resolved: that is up to the agent. Syntaxes:
+ * "a:4,b", "a slots=4", "a:4", '#' begins a comment. (But our own name with a domain is looked up: is it this host?)
  *
  * A program is placed on the hosts of its own part, else on those of the first part that names some. Hosts are filled
  * in their order up to their slots (or -ppn); when all are full they are filled once more: slots set the distribution
  * and limit nothing. */
 #include "run/flags.h"
 #include "run/job.h"
-#include <ctype.h>
+#include <netdb.h>
 #include <strings.h>
+#include <sys/socket.h>
 
+/* Can a socket have this address? Then it is ours. */
+static bool address_is_here(const struct addrinfo *address)
+{
+    int fd = socket(address->ai_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    bool here = fd >= 0 && bind(fd, address->ai_addr, address->ai_addrlen) == 0;
+    base_close(fd);
+    return here;
+}
+
+static bool addresses_are_here(const char *name, int how)
+{
+    struct addrinfo hints = {.ai_flags = how, .ai_socktype = SOCK_DGRAM}, *all = NULL;
+    bool here = getaddrinfo(name, NULL, &hints, &all) == 0;
+    for (const struct addrinfo *at = all; at && here; at = at->ai_next)
+        here = address_is_here(at);
+    if (all)
+        freeaddrinfo(all);
+    return here;
+}
+
+/* Our name, an address of ours, or our name with a domain that leads to addresses of ours: else another host of a
+ * cluster whose first name is the same. */
 static bool is_here(const char *name)
 {
     char own[256] = "";
     if (gethostname(own, sizeof own - 1) < 0)
         own[0] = 0;
-    size_t plain = strcspn(own, "."), length = strlen(name);
-    return strcasecmp(name, "localhost") == 0 || strncasecmp(name, "localhost.", 10) == 0 ||
-           strncmp(name, "127.", 4) == 0 || strcmp(name, "::1") == 0 || strcasecmp(name, own) == 0 ||
-           (length >= plain && plain > 0 && strncasecmp(name, own, plain) == 0 &&
-            (name[plain] == 0 || name[plain] == '.'));
+    size_t plain = strcspn(own, ".");
+    bool first = plain > 0 && strncasecmp(name, own, plain) == 0;
+    return strcasecmp(name, "localhost") == 0 || strcasecmp(name, own) == 0 || (first && !name[plain]) ||
+           addresses_are_here(name, first && name[plain] == '.' ? 0 : AI_NUMERICHOST);
 }
 
 static int host_add(struct run_options *options, const char *name, bool here)
@@ -131,25 +153,27 @@ static const struct run_app *offers_for(const struct run_options *options, const
 int hosts_slots(const struct run_options *options, const struct run_app *app)
 {
     const struct run_app *from = offers_for(options, app);
-    int slots = 0;
-    for (int i = 0; i < from->offers; i++)
+    int slots = options->lines;
+    for (int i = 0; i < from->offers && !options->lines; i++)
         slots += options->per_node ? options->per_node : from->offer[i].slots;
     return slots ? slots : options->per_node ? options->per_node : 1;
 }
 
+/* Of what FROM offers, the host that has the fewest rounds of ranks; -1: none. */
 static int host_choose(const struct run_options *options, const struct run_app *from)
 {
-    bool in_turn = options->map_by && strncmp(options->map_by, "node", 4) == 0;
+    bool in_turn = options->placing.map == BY_NODE;
     int best = -1;
     for (int i = 0, fewest = INT32_MAX; i < from->offers; i++) {
+        const struct run_host *host = &options->host[from->offer[i].host];
         int capacity = in_turn ? 1 : options->per_node ? options->per_node : from->offer[i].slots;
-        int rounds = capacity ? options->host[from->offer[i].host].ranks / capacity : INT32_MAX;
-        if (rounds < fewest) {
+        int rounds = capacity ? host->ranks / capacity : INT32_MAX - 1;
+        if (rounds < fewest && !(options->elsewhere && host->here)) {
             fewest = rounds;
             best = from->offer[i].host;
         }
     }
-    return best >= 0 ? best : from->offer[0].host;
+    return best;
 }
 
 /* A helper takes the places from the head. */
@@ -167,19 +191,85 @@ static void places_take(struct run_job *job, const struct run_order *told)
     job->charge = &job->told->number[told->apps + told->size];
 }
 
-void hosts_place(struct run_job *job)
+/* "h0", or "+n1": the second that was named. */
+static int host_of_line(struct run_options *options, const char *name)
+{
+    int number;
+    if (strncmp(name, "+n", 2) != 0)
+        return host_number(options, name);
+    return vboot_number(name + 2, &number) && number >= 0 && number < options->hosts ? number : -1;
+}
+
+static int rank_place(struct run_options *options, const struct run_rank *rank)
+{
+    const struct run_app *from = offers_for(options, rank->app);
+    if (options->lines && rank->rank >= options->lines)
+        return vbase_fail(ERR_ARGUMENT, "the rank file has no line for rank %d", rank->rank);
+    int host = options->lines ? host_of_line(options, options->line[rank->rank].host)
+               : from->offers ? host_choose(options, from)
+                              : options->elsewhere ? -1 : host_number(options, "localhost");
+    if (host < 0 && options->lines)
+        return vbase_fail(ERR_ARGUMENT, "rank file: %s is none of the hosts that were named",
+                          options->line[rank->rank].host);
+    return host >= 0 ? host : vbase_fail(ERR_ARGUMENT, "no host but this one is named (-nolocal, -skip-launch-node)");
+}
+
+/* Those of one program whose hosts are dealt anew: one host after the other, or in turn. COUNT ranks from FIRST. */
+static void hosts_renumber(struct run_job *job, struct run_rank *first, int count)
+{
+    int *left = run_zeros((size_t)job->options.hosts, sizeof *left);
+    bool in_turn = job->options.placing.rank == BY_NODE;
+    for (int i = 0; i < count; i++)
+        left[first[i].host]++;
+    for (int i = 0, host = 0; i < count; host = (host + 1) % job->options.hosts)
+        for (int most = in_turn ? 1 : count; most > 0 && left[host] > 0; most--, left[host]--)
+            first[i++].host = host;
+    free(left);
+}
+
+int hosts_offer(const struct run_app *app, int host)
+{
+    int slots = 0;
+    for (int i = 0; i < app->offers; i++)
+        slots += app->offer[i].host == host ? app->offer[i].slots : 0;
+    return slots;
+}
+
+/* --nooversubscribe. A host that nobody named offers its processors. */
+static int slots_check(const struct run_options *options, int size)
+{
+    cpu_set_t allowed;
+    int slots = 0;
+    for (int i = 0; i < options->hosts; i++)
+        for (int j = 0; j < options->apps; j++)
+            slots += hosts_offer(&options->app[j], i);
+    if (slots == 0 && sched_getaffinity(0, sizeof allowed, &allowed) == 0)
+        slots = CPU_COUNT(&allowed);
+    return size <= slots ? OK
+                         : vbase_fail(ERR_ARGUMENT, "%d ranks are more than %d slots (nooversubscribe)", size, slots);
+}
+
+int hosts_place(struct run_job *job)
 {
     struct run_options *options = &job->options;
     if (job->told) {
         places_take(job, job->told);
-        return;
+        return OK;
     }
     for (int i = 0; i < job->size; i++) {
-        const struct run_app *from = offers_for(options, job->rank[i].app);
-        int host = from->offers ? host_choose(options, from) : host_number(options, "localhost");
+        int host = rank_place(options, &job->rank[i]);
+        if (host < 0)
+            return host;
         job->rank[i].host = host;
-        job->rank[i].seat = options->host[host].ranks++;
+        options->host[host].ranks++;
     }
+    if (options->placing.rank && !options->lines)
+        for (int i = 0, first = 0; i < options->apps; first += options->app[i++].count)
+            hosts_renumber(job, &job->rank[first], options->app[i].count);
+    for (int i = 0; i < options->hosts; i++)
+        options->host[i].ranks = 0;
+    for (int i = 0; i < job->size; i++)
+        job->rank[i].seat = options->host[job->rank[i].host].ranks++;
     job->here = -1;
     job->charge = run_zeros((size_t)options->hosts, sizeof(int));
     for (int i = 0; i < options->hosts; i++)
@@ -188,4 +278,5 @@ void hosts_place(struct run_job *job)
         else if (options->host[i].ranks > 0)
             job->charge[job->charges++] = i;
     job->local = job->here >= 0 ? options->host[job->here].ranks : 0;
+    return options->slots_limit ? slots_check(options, job->size) : OK;
 }

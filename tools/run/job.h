@@ -2,6 +2,7 @@
  *
  *   options.c      the command line to a struct run_options      bytes.c   growing buffers
  *   flags.c        its table of flags                            loop.c    one epoll
+ *   placing.c      its words of places; rankfile.c, slots.c      map.c     shows what goes where
  *   hosts.c        host names and host files                     sink.c    writing to slow readers
  *   environment.c  what a rank finds in its environment          output.c  lines of ranks to our stdout and stderr
  *   bind.c         processors of each rank                       frame.c   frames between launchers
@@ -51,6 +52,7 @@ struct run_job {
     struct run_bytes puts;    /* what was put since the last fence */
     struct run_order *told;   /* by the head; NULL: we are the head */
     char **told_hosts;        /* their names */
+    char *told_rankfile;      /* the text of the rank file */
     struct boot_handover_map handover;
     int node_fd;
     struct call_listener *listener; /* one port for all ranks of this host; NULL: not needed, or each has its own */

@@ -26,7 +26,27 @@ struct run_app { /* what stands between two colons */
     int offers;
 };
 
-#define RUN_LABEL "[%r] "
+/* By which units of a machine ranks are bound, spread and numbered. */
+enum run_by {
+    BY_NOTHING, /* not said */
+    BY_HWTHREAD, BY_CORE, BY_L2, BY_L3, BY_NUMA, BY_SOCKET, BY_BOARD, /* as enum base_unit, from 1 */
+    BY_SLOT, BY_NODE, BY_NONE
+};
+_Static_assert(BY_BOARD == UNIT_BOARD + 1, "in the order of the units");
+
+struct run_placing {
+    enum run_by bind, map, rank;
+    int width;    /* units for each rank; 0: one */
+    bool threads; /* a processing element is a hardware thread, else a core */
+    const char *cpu_list;
+};
+
+struct run_line { /* of a rank file */
+    const char *host, *slots;
+};
+
+#define RUN_LABEL  "[%r] "
+#define RANKS_MOST 1000000
 
 struct run_options {
     struct run_app *app;
@@ -42,8 +62,12 @@ struct run_options {
     bool timestamp, merge;
     const char *label; /* what each line begins with, as a pattern; NULL: nothing */
     const char *pattern[2], *out_directory; /* files for stdout and stderr */
-    const char *bind_to, *map_by, *cpu_list;
-    bool report_bindings, print_exitcodes, keep_going;
+    struct run_placing placing;
+    char *rankfile;        /* its text; NULL: none */
+    struct run_line *line; /* of each rank */
+    int lines;
+    bool slots_limit, elsewhere; /* no more ranks than slots; none on this host */
+    bool show_map, show_hosts, report_bindings, print_exitcodes, keep_going;
     uint64_t timeout_ns; /* 0: none */
     int universe;        /* -usize; 0: not given */
 };
@@ -53,4 +77,8 @@ int options_read(struct run_options *options, int argc, char **argv) MUST_CHECK;
 
 /* hosts.c: how many ranks the hosts of a part offer; which rank goes where. */
 int hosts_slots(const struct run_options *options, const struct run_app *app);
-void hosts_place(struct run_job *job);
+int hosts_offer(const struct run_app *app, int host); /* the slots that a part names there */
+int hosts_place(struct run_job *job) MUST_CHECK;
+
+/* rankfile.c: the lines in TEXT, which stays. */
+int rankfile_parse(struct run_options *options, char *text) MUST_CHECK;

@@ -40,16 +40,25 @@ void environment_for(struct run_environment *environment, const struct run_job *
 void environment_free(struct run_environment *environment);
 
 /* bind.c: sets of processors, given to ranks in turn. */
+struct run_place { /* of one processor: the number of the unit that it is in, of each kind */
+    int in[UNITS];
+};
 struct run_binding {
     struct run_unit {
         cpu_set_t cpus;
-        int group, turn; /* the socket or numa node that it is in, and which unit of that */
+        struct run_place place; /* of its first processor */
+        int at, turn;           /* its number among its neighbours; and among those that it is dealt with */
     } *unit;
     int count; /* 0: no binding */
 };
 int binding_plan(struct run_job *job) MUST_CHECK;
 const cpu_set_t *binding_of(const struct run_binding *binding, int rank); /* NULL: as we are */
-void binding_report(struct run_job *job);
+
+/* slots.c: the processors that a line of a rank file names, of those in PLACE, which lie by nearness. */
+int slots_parse(const char *text, const struct run_place *place, int places, cpu_set_t *out) MUST_CHECK;
+
+/* map.c: what --report-bindings, --display-map and --display-allocation show. */
+void map_report(struct run_job *job);
 
 /* child.c */
 int child_start(struct run_job *job, struct run_rank *rank, struct run_environment *environment) MUST_CHECK;

@@ -186,7 +186,7 @@ static int ranks_make(struct run_job *job)
         job->options.app[i].count = job->told->number[i];
     for (int i = 0; i < job->options.apps; i++)
         total += job->options.app[i].count;
-    if (total > 1000000)
+    if (total > RANKS_MOST)
         return vbase_fail(ERR_LIMIT, "%ld ranks are more than a million", total);
     job->size = (int)total;
     job->rank = calloc((size_t)total, sizeof *job->rank);
@@ -198,8 +198,7 @@ static int ranks_make(struct run_job *job)
                                                 .app = &job->options.app[i],
                                                 .out = {{.watch.fd = -1}, {.watch.fd = -1}},
                                                 .pmi = {rank_ready, -1}};
-    hosts_place(job);
-    return OK;
+    return hosts_place(job);
 }
 
 /* Which ranks are where, as PMI writes it: "(vector,(host,1,ranks),...)"; nothing if it is too long. */
@@ -383,6 +382,8 @@ int run_job(struct run_job *job, int argc, char **argv)
     job->argv = argv;
     if (error == OK)
         error = options_read(&job->options, argc, argv);
+    if (error == OK && job->told_rankfile)
+        error = rankfile_parse(&job->options, job->told_rankfile);
     if (error == 1)
         return 0;
     bool understood = error == OK;
@@ -392,8 +393,7 @@ int run_job(struct run_job *job, int argc, char **argv)
         fprintf(stderr, "viaduct: %s\n", vbase_error_detail());
         return !understood || error == ERR_ARGUMENT ? STATUS_USAGE : STATUS_NOT_RUNNABLE;
     }
-    if (job->options.report_bindings)
-        binding_report(job);
+    map_report(job);
     if (job->options.timeout_ns && job->head.fd < 0)
         job->deadline_ns = vbase_clock_ns() + job->options.timeout_ns;
     job->oom_kills = vbase_oom_kills();
