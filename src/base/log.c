@@ -90,12 +90,27 @@ static void line_write(int fd, const char *line, size_t length)
     }
 }
 
-/* What came from outside must not make a second line or move the cursor of a terminal. */
-static void line_make_plain(char *text, size_t length)
+/* Bytes of the letter at AT in UTF-8; 0: no letter, or a command to a terminal (C0, DEL, C1). */
+static size_t letter_length(const unsigned char *at, size_t left)
 {
-    for (size_t i = 0; i < length; i++)
-        if ((unsigned char)text[i] < ' ' || text[i] == 127)
-            text[i] = ' ';
+    size_t length = *at >= 0xf0 ? 4 : *at >= 0xe0 ? 3 : 2;
+    if (*at < 0x80)
+        return *at >= ' ' && *at != 127;
+    if (*at < 0xc2 || *at > 0xf4 || left < length || (*at == 0xc2 && at[1] < 0xa0))
+        return 0;
+    for (size_t i = 1; i < length; i++)
+        if ((at[i] & 0xc0) != 0x80)
+            return 0;
+    return length;
+}
+
+void vbase_plain(char *text, size_t length)
+{
+    for (size_t at = 0, letter; at < length; at += letter ? letter : 1) {
+        letter = letter_length((unsigned char *)text + at, length - at);
+        if (letter == 0)
+            text[at] = ' ';
+    }
 }
 
 void vbase_log_write(enum base_log_level level, const char *format, ...)
@@ -111,7 +126,7 @@ void vbase_log_write(enum base_log_level level, const char *format, ...)
     int n = vsnprintf(line + at, room, format, arguments);
     va_end(arguments);
     size_t length = n < 0 ? 0 : (size_t)n < room ? (size_t)n : room - 1;
-    line_make_plain(line + at, length);
+    vbase_plain(line + at, length);
     if (n > 0 && (size_t)n >= room)
         memcpy(line + at + length - 3, "...", 3);
     line[at + length] = '\n';

@@ -12,6 +12,9 @@ enum base_log_level { LOG_LEVEL_ERROR, LOG_LEVEL_WARN, LOG_LEVEL_INFO, LOG_LEVEL
 
 VEXPORT extern int vbase_log_level; /* set once at start from VIADUCT_LOG; read everywhere */
 
+/* What came from outside must not make a second line or command a terminal: what is no letter becomes a blank. */
+void vbase_plain(char *text, size_t length);
+
 /* Within base. START: the settings are known; ERR_ARGUMENT for a level that does not exist. PATH: PATTERN with %r
  * replaced by the rank; false when it does not fit or the rank (-1) is not known but needed. */
 int vbase_log_start(void) MUST_CHECK;

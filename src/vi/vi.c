@@ -37,6 +37,14 @@ bool vi_listener_needed(uint32_t local, uint32_t ranks)
     return cards && (local < ranks || !node);
 }
 
+bool vi_network_needed(uint32_t local, uint32_t ranks)
+{
+    bool asked = false;
+    for (const struct vi_provider *provider = vi_providers; provider->name; provider++)
+        asked |= provider->cards && provider->asked && vi_provider_allowed(provider);
+    return asked || local < ranks;
+}
+
 int vi_settings_check(void)
 {
     char known[64] = "";

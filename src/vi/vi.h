@@ -240,6 +240,7 @@ VEXPORT const struct vi_provider *vi_provider_find(const char *name); /* NULL: t
 VEXPORT bool vi_provider_allowed(const struct vi_provider *provider);
 /* Of a job of RANKS, LOCAL are on this node: is one of them reached only by calling its listener? */
 VEXPORT bool vi_listener_needed(uint32_t local, uint32_t ranks);
+bool vi_network_needed(uint32_t local, uint32_t ranks); /* or by a card of RDMA, on this node, too */
 
 /* ERR_ARGUMENT: VIADUCT_TRANSPORTS makes no sense. */
 VEXPORT int vi_settings_check(void) MUST_CHECK;

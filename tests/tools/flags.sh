@@ -54,6 +54,21 @@ printf '# parts\n-n 1 sh -c "echo $PMI_RANK \\"a b\\""\n\n-n 2 sh -c '"'"'echo $
 expect 0 $'0 a b\n1 x\n2 x' "" sorted $mpiexec -genv X x -configfile $work/parts
 expect 0 $'0 a b\n1 x\n2 x' "" sorted env X=x $mpiexec --app $work/parts
 
+expect 2 "" "~there is no program between the flags of a part and its ':'" $mpiexec -n 1 : -n 1 true
+expect 2 "" "~there is no program" $mpiexec -wdir / : -n 1 true : -n 1 true
+expect 0 0/1 "" $mpiexec -genv A b : -n 1 sh -c "$say"
+
+# names of this host, and of others that look like it
+for name in localhost 127.0.0.1 127.1.2.3 ::1 $(uname -n); do expect 0 0/1 "" $mpiexec -host $name sh -c "$say"; done
+for name in $(uname -n).other.cluster 127.bogus 127.0.0.1.example localhost.example; do
+    expect 255 "" "~^viaduct: cannot start ranks on $name: " $mpiexec --agent false -host $name true
+done
+
+# more ranks than there can be are told before the first is started
+expect 126 "" "~^viaduct: 100000 ranks are too many for [^ ]+: at most [0-9]+, since" $mpiexec -n 100000 sh -c "echo >$work/started"
+[ ! -e $work/started ] || fail "one of too many ranks was started"
+expect 127 "" "~^viaduct: cannot start x .31mred: no such program" $mpiexec $'x\e[31mred'
+
 # environment
 export INHERITED=here VIADUCT_LOG=warn
 expect 0 "here set all" "" $mpiexec -genv ALL all -env ONE set sh -c 'echo $INHERITED $ONE $ALL'

@@ -68,11 +68,19 @@ $mpiexec -n 3 --stdin none cat <$work/random | cmp - /dev/null || fail "--stdin 
 { $mpiexec true; head -c 4; } <<<"left" >$work/rest
 [[ $(cat $work/rest) == left ]] || fail "input was eaten that no rank read"
 
-# a slow reader slows down, a reader that goes away costs only the output
+# a slow reader slows down; a reader that goes away ends the job, as a program ends by SIGPIPE
 size=$($mpiexec -n 4 sh -c 'yes | head -c 8000000' | (sleep 1; wc -c))
 [[ $size == 32000000 ]] || fail "a slow reader got $size bytes"
-$mpiexec -n 2 sh -c "yes | head -c 4000000; echo \$PMI_RANK >>$work/ended" | head -1 >$work/out
-[[ ${PIPESTATUS[0]} == 0 && $(sort $work/ended) == $'0\n1' ]] || fail "a closed reader ended the job"
+ended="viaduct: nobody reads standard output any more: job terminated"
+$mpiexec -n 2 yes 2>$work/err | head -1 >$work/out
+[[ ${PIPESTATUS[0]} == 141 && $(cat $work/err) == "$ended" ]] || fail "an endless job whose output nobody reads: $(cat $work/err)"
+mkfifo $work/gone
+$mpiexec sh -c "echo x; read y <$work/gone; echo z" 2>$work/err | { read -r line; exec <&-; echo >$work/gone; }
+case ${PIPESTATUS[0]} in
+141) grep -qx "$ended" $work/err ;;
+1) grep -qx "viaduct: output of the ranks is lost: Broken pipe" $work/err ;;
+*) false ;;
+esac && [[ $(wc -l <$work/err) == 1 ]] || fail "a finite job whose output nobody reads: $(cat $work/err)"
 expect 0 "" "" sh -c "$mpiexec -n 2 echo nobody reads >&- 2>&-"
 
 # what cannot be written is told, and fails a job that did well

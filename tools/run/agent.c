@@ -47,7 +47,11 @@ static int agent_spawn(struct run_job *job, struct run_host *host, int pipe[3][2
     posix_spawnattr_setsigmask(&how, &job->old_mask);
     posix_spawnattr_setsigdefault(&how, &pipe_signal);
     posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    setenv(AGENT_VARIABLE, "1", 1);
     errno = posix_spawnp(&host->agent, word[0], &actions, &how, word, environ);
+    int failed = errno;
+    unsetenv(AGENT_VARIABLE);
+    errno = failed;
     posix_spawn_file_actions_destroy(&actions);
     posix_spawnattr_destroy(&how);
     return errno ? vbase_fail_errno(ERR_SYSTEM, "cannot start %s", word[0]) : OK;

@@ -29,6 +29,8 @@ static inline bool host_is_away(const struct run_host *host)
     return host->state == HOST_CALLED || host->state == HOST_UP || host->state == HOST_RESTING;
 }
 
+#define AGENT_VARIABLE "VIADUCT_JOB_AGENT" /* is set for agents */
+
 /* agent.c: fills agent, wire, in.fd, complaints.fd. */
 int agent_start(struct run_job *job, struct run_host *host) MUST_CHECK;
 

@@ -12,6 +12,7 @@
  *   end.c          the end of the job: status and signals        input.c   stdin for a rank elsewhere
  *   report.c       what each rank died of                        fence.c   fences of all hosts
  *   mpir.c         the table for debuggers                       death.c   deaths that do not end the job
+ *   fits.c         how many ranks this host can have
  *   run.c          the life of a job: prepare, start, serve      helper.c  the verb that another host's launcher starts
  *
  * One thread. The launcher stays the parent of all ranks of its host; the dead stay unreaped until the job ends, so
@@ -110,6 +111,9 @@ void report_death(struct run_job *job, struct run_rank *rank);
 void report_deserters(struct run_job *job);
 void report_timeout(struct run_job *job);
 void report_all(struct run_job *job);
+
+/* fits.c */
+int ranks_fit(struct run_job *job) MUST_CHECK; /* on this host */
 
 /* mpir.c */
 void mpir_publish(struct run_job *job);

@@ -12,14 +12,22 @@ static void app_add(struct reader *reader)
     *reader->app = (struct run_app){0};
 }
 
+/* No flag of this part was given; hosts are for the parts that name none, too. */
+static bool app_is_blank(const struct run_app *app)
+{
+    return !app->count && !app->directory && !app->path && !app->process_set && !app->set.count && !app->bare;
+}
+
 /* Words of one line or of the command line itself: parts apart by ":". */
 static int words_read(struct reader *reader, char **word, int count)
 {
     for (int at = 0; at < count;) {
         int used = 1, error = OK;
         if (strcmp(word[at], ":") == 0) {
-            if (reader->app->argv) /* else flags before the first colon, no program: they were for all */
+            if (reader->app->argv)
                 app_add(reader);
+            else if (!app_is_blank(reader->app)) /* else the flags before the first colon were for all */
+                error = vbase_fail(ERR_ARGUMENT, "there is no program between the flags of a part and its ':'");
         } else if (word[at][0] == '-' && word[at][1]) {
             if (strcmp(word[at], "--") != 0)
                 error = flag_read(reader, word + at, count - at, &used);

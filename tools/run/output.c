@@ -4,8 +4,8 @@
  * for QUIET_NS (a prompt, a row of dots) is shown. Its rank then has the floor: the others wait FLOOR_NS for the rest
  * of the line; after that the next output of another rank begins a new one.
  *
- * A slow reader slows the ranks down, never us: past SINK_HIGH bytes the ranks' pipes are left unread. A reader that
- * closed its end costs its output, not the job. */
+ * A slow reader slows the ranks down, never us: past SINK_HIGH bytes the ranks' pipes are left unread. When the reader
+ * of stdout closed its end the job ends, as a program does by SIGPIPE. */
 #include "run/output.h"
 #include "run/frame.h"
 #include "run/job.h"
@@ -235,6 +235,7 @@ void output_line(struct run_job *job, const char *format, ...)
     va_end(list);
     if ((size_t)length > sizeof text - 2)
         length = sizeof text - 2;
+    vbase_plain(text, (size_t)length); /* ranks, hosts and agents had their say in it */
     text[length++] = '\n';
     line_end_open(job, sink);
     sink_put_lines(job, sink, 1, text, (size_t)length);
@@ -305,7 +306,7 @@ bool output_finish(struct run_job *job)
         }
     }
     sink_finish(job, &job->sink[0]);
-    if (job->sink[0].lost)
+    if (job->sink[0].lost && !(job->failed && job->sink[0].lost == EPIPE))
         output_line(job, "output of the ranks is lost: %s", strerror(job->sink[0].lost));
     if (!job->one_sink)
         sink_finish(job, &job->sink[1]);

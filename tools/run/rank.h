@@ -65,6 +65,7 @@ int child_start(struct run_job *job, struct run_rank *rank, struct run_environme
 
 /* tree.c: no process is left behind. */
 int tree_guard(struct run_job *job) MUST_CHECK; /* subreaper and watchdog; before the first rank */
+void tree_guard_again(struct run_job *job);     /* a child has died: if it was the watchdog there is a new one */
 void tree_started(int place, pid_t leader);     /* of a group: of a rank, or of the agent for a host */
 void tree_signal(struct run_job *job, int signal, bool from_terminal); /* to the ranks of this host */
 void tree_clear(struct run_job *job); /* at the end: kills what is left, reaps all */

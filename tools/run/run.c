@@ -108,8 +108,10 @@ static void signals_ready(struct run_job *job, struct run_watch *watch)
         if (number == SIGTSTP)
             raise(SIGSTOP); /* we stop, too; when we are continued we continue the ranks */
     }
-    if (dead)
+    if (dead) {
+        tree_guard_again(job);
         ranks_reap_soon(job);
+    }
 }
 
 /* The epoll and the first in it, signals. What was ignored when we came stays ignored, by us and by the ranks. */
@@ -269,8 +271,8 @@ static int listener_open(struct run_job *job)
 static int job_prepare(struct run_job *job)
 {
     static int (*const step[])(struct run_job * job) = {
-        ranks_make,  id_make,    binding_plan,  output_open,   descriptors_count,
-        events_open, tree_guard, handover_make, listener_open,
+        ranks_make,        id_make,     binding_plan, output_open,   ranks_fit,
+        descriptors_count, events_open, tree_guard,   handover_make, listener_open,
     };
     int error = OK;
     for (size_t i = 0; i < ARRAY_LENGTH(step) && error == OK; i++)
@@ -296,6 +298,10 @@ static void job_tick(struct run_job *job)
         end_at_once(job);
     if (loop_due(&job->loop, job->look_ns, now))
         ranks_reap(job);
+    if (job->sink[0].lost == EPIPE && job->head.fd < 0 && job->ending == ENDING_NO) {
+        output_line(job, "nobody reads standard output any more: job terminated");
+        end_begin(job, STATUS_SIGNAL + SIGPIPE, SECOND_NS);
+    }
     remote_tick(job, now);
     head_tick(job, now);
     if (job->silent) {
@@ -402,9 +408,12 @@ int run_job(struct run_job *job, int argc, char **argv)
     job_serve(job);
     tree_clear(job);
     report_all(job);
-    if (job->listener && vbase_counters->refused + vbase_counters->left > 0)
-        LOG_INFO("%llu connections were refused by the listener of %s, %llu were closed by the other side",
-                 (unsigned long long)vbase_counters->refused, job->host, (unsigned long long)vbase_counters->left);
+    if (job->listener && call_listener_rejected(job->listener) > 0)
+        output_line(job, "%d connections to %s were rejected: they came from outside of the job (VIADUCT_LOG=info)",
+                    call_listener_rejected(job->listener), job->host);
+    if (job->listener && vbase_counters->left > 0)
+        LOG_INFO("%llu connections to %s were closed by the other side before they were authenticated",
+                 (unsigned long long)vbase_counters->left, job->host);
     bool written = output_finish(job);
     pmi_close(job);
     int status = job_status(job);

@@ -6,11 +6,10 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 
-/* Nothing more can be written. A reader that closed its end did so on purpose; any other cause is reported at the
- * end. */
+/* Nothing more can be written. The cause is reported at the end, or ends the job: see run.c. */
 static void sink_break(struct run_job *job, struct run_sink *sink, int cause)
 {
-    sink->lost = cause == EPIPE ? 0 : cause;
+    sink->lost = cause;
     if (sink->watched)
         loop_remove(&job->loop, &sink->watch);
     sink->watched = false;

@@ -11,7 +11,7 @@
 struct run_sink {
     struct run_watch watch;
     bool never_blocks, watched, broken;
-    int lost;                           /* errno of what made it broken; 0: nothing, or a reader that closed its end */
+    int lost;                           /* errno of what made it broken; 0: nothing */
     struct run_bytes bytes;             /* not written yet */
     void (*wanted)(struct run_job *job); /* all is written, the owner may have more; NULL: it does not care */
     struct run_stream *open_line;       /* output.c: its line is not ended, so it has the floor */

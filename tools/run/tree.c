@@ -23,16 +23,38 @@ static _Atomic pid_t *group;
 
 static void time_pass(long ms) { nanosleep(&(struct timespec){.tv_nsec = ms * 1000000}, NULL); }
 
-/* Does the process carry our id in the environment that it was started with? */
+/* Does the process carry our id in the environment that it was started with? That may have any length. */
 static bool process_carries(const char *pid, const char *mark)
 {
-    static char text[1 << 17];
-    size_t length = vbase_file_read(text, sizeof text, "/proc/%.20s/environ", pid);
-    return memmem(text, length, mark, strlen(mark)) != NULL;
+    static char text[1 << 16];
+    char path[64];
+    size_t kept = 0, most = strlen(mark) - 1;
+    bool found = false;
+    snprintf(path, sizeof path, "/proc/%.20s/environ", pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    for (ssize_t got; fd >= 0 && !found && (got = read(fd, text + kept, sizeof text - kept)) > 0;) {
+        size_t length = kept + (size_t)got;
+        found = memmem(text, length, mark, most + 1) != NULL;
+        kept = length < most ? length : most;
+        memmove(text, text + length - kept, kept); /* the mark may begin there */
+    }
+    base_close(fd);
+    return found;
 }
 
-/* Kills every process of the job. How many there were. The last part of the id is this job's; those before it are of
- * jobs around us. */
+/* A child of ours that began in a rank, whose parent has died. Agents, and what they leave behind (a connection that
+ * ssh keeps), carry a mark. */
+static bool process_is_orphan(const char *pid)
+{
+    char text[512], *name;
+    int parent;
+    return vbase_file_read(text, sizeof text, "/proc/%.20s/stat", pid) && (name = strrchr(text, ')')) &&
+           sscanf(name, ") %*c %d", &parent) == 1 && parent == getpid() &&
+           !process_carries(pid, AGENT_VARIABLE "=");
+}
+
+/* Kills every process of the job, when all ranks are dead. How many there were. The last part of the id is this job's;
+ * those before it are of jobs around us. */
 static int job_sweep(const struct run_job *job)
 {
     const char *mark = basename(job->id);
@@ -42,8 +64,8 @@ static int job_sweep(const struct run_job *job)
         return 0;
     for (struct dirent *entry; (entry = readdir(proc));) {
         int pid;
-        if (vboot_number(entry->d_name, &pid) && pid > 1 && pid != getpid() && process_carries(entry->d_name, mark) &&
-            kill(pid, SIGKILL) == 0)
+        if (vboot_number(entry->d_name, &pid) && pid > 1 && pid != getpid() &&
+            (process_is_orphan(entry->d_name) || process_carries(entry->d_name, mark)) && kill(pid, SIGKILL) == 0)
             killed++;
     }
     closedir(proc);
@@ -87,14 +109,10 @@ __attribute__((noreturn)) static void watchdog_run(const struct run_job *job, in
     _exit(0);
 }
 
-int tree_guard(struct run_job *job)
+static int watchdog_start(struct run_job *job)
 {
+    static int pipe_end = -1; /* open until we are gone */
     int ends[2];
-    size_t bytes = (size_t)group_count(job) * sizeof *group;
-    group = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (group == MAP_FAILED)
-        return vbase_fail_errno(ERR_MEMORY, "memory for %d process groups", job->size);
-    prctl(PR_SET_CHILD_SUBREAPER, 1);
     if (pipe2(ends, O_CLOEXEC) < 0)
         return vbase_fail_errno(ERR_LIMIT, "a pipe to the watchdog");
     pid_t pid = fork();
@@ -105,8 +123,26 @@ int tree_guard(struct run_job *job)
         close(ends[1]);
         return vbase_fail_errno(ERR_LIMIT, "a process for the watchdog");
     }
-    job->watchdog = pid; /* ends[1] stays open until we are gone */
+    base_close(pipe_end);
+    pipe_end = ends[1];
+    job->watchdog = pid;
     return OK;
+}
+
+int tree_guard(struct run_job *job)
+{
+    size_t bytes = (size_t)group_count(job) * sizeof *group;
+    group = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (group == MAP_FAILED)
+        return vbase_fail_errno(ERR_MEMORY, "memory for %d process groups", job->size);
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    return watchdog_start(job);
+}
+
+void tree_guard_again(struct run_job *job)
+{
+    if (waitpid(job->watchdog, NULL, WNOHANG) == job->watchdog && watchdog_start(job) != OK)
+        LOG_WARN("the watchdog has died: if this launcher is killed, ranks may stay behind (%s)", vbase_error_detail());
 }
 
 void tree_started(int place, pid_t leader)

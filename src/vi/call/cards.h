@@ -103,6 +103,10 @@ const struct call_card *call_card_of(const struct call_cards *cards, const struc
 
 /* Those of this host, the port apart. ERR_UNSUPPORTED: there is none. */
 int call_cards_own(struct call_cards *cards) MUST_CHECK;
+/* The same, for a job; where all its ranks are on this host and no card of RDMA may be used, the loopback interface
+ * alone: nothing listens on others. */
+struct vi_setup;
+int call_cards_for(const struct vi_setup *setup, struct call_cards *cards) MUST_CHECK;
 
 /* ERR_LIMIT when it does not fit. */
 int call_cards_write(const struct call_cards *cards, char *text, size_t size) MUST_CHECK;

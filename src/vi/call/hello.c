@@ -38,7 +38,7 @@ int call_hello_make(struct call_hello *hello, uint32_t from, uint32_t to, uint32
 int call_hello_judge(const struct call_hello *hello, uint32_t ranks)
 {
     if (hello->magic != CALL_MAGIC)
-        return vbase_fail(ERR_PROTOCOL, "this is no hello");
+        return vbase_fail(ERR_PROTOCOL, "not a Viaduct peer");
     if (hello->version != CALL_VERSION)
         return vbase_fail(ERR_MISMATCH, "it speaks version %u of the wire, we %u", hello->version, CALL_VERSION);
     if (hello->from >= ranks || hello->from == hello->to || hello->epoch == 0 || hello->zero != 0)

@@ -1,6 +1,7 @@
 /* What the kernel knows of the interfaces of this network namespace: two netlink dumps, and ethtool for the speed. Not
  * /sys, which may show another namespace than the one we are in. Called once when a nic is opened, and by the tools. */
 #include "vi/call/cards.h"
+#include "vi/vi.h"
 #include <linux/ethtool.h>
 #include <linux/if.h>
 #include <linux/if_addr.h>
@@ -187,4 +188,16 @@ int call_cards_own(struct call_cards *cards)
     if (gethostname(cards->name, sizeof(cards->name) - 1) < 0)
         cards->name[0] = '\0';
     return error;
+}
+
+int call_cards_for(const struct vi_setup *setup, struct call_cards *cards)
+{
+    int error = call_cards_own(cards), kept = 0;
+    if (error || setup->card || vi_network_needed(setup->local_count, setup->ranks))
+        return error;
+    for (int i = 0; i < cards->count; i++)
+        if (cards->card[i].kind == CALL_KIND_LOOPBACK)
+            cards->card[kept++] = cards->card[i];
+    cards->count = kept ? kept : cards->count;
+    return OK;
 }

@@ -49,6 +49,7 @@ struct call_listener {
     struct call_cards cards;
     struct caller caller[TUNED(LISTENER_CALLERS)];
     int callers;           /* places that are taken */
+    int rejected;          /* connections that said something wrong, or proved nothing */
     uint64_t timer_at;     /* ns */
     uint64_t closed_until; /* ns: nothing is accepted until then; 0: open */
     int seats;
@@ -96,7 +97,7 @@ void call_refuse(int fd, const char *why)
     COUNT(refused);
     if (!vbase_log_gate_open(&gate, TUNED(LISTENER_LOG), more))
         return;
-    LOG_WARN("a connection from %s was refused: %s%s",
+    LOG_INFO("rejected connection from %s: %s%s",
              call_end_of(fd, true, &address) ? call_address_text(&address).text : "somebody", why, more);
 }
 
@@ -326,6 +327,7 @@ static void caller_greet(struct call_listener *listener, struct caller *caller, 
         COUNT(left);
         caller_close(listener, caller);
     } else if (error && error != ERR_AGAIN) {
+        listener->rejected++;
         caller_refuse(listener, caller, vbase_error_detail());
     }
 }
@@ -371,6 +373,7 @@ void call_listener_step(struct call_listener *listener, uint64_t now)
 }
 
 int call_listener_descriptor(const struct call_listener *listener) { return listener->epoll; }
+int call_listener_rejected(const struct call_listener *listener) { return listener->rejected; }
 int call_listener_callers(const struct call_listener *listener) { return listener->callers; }
 
 int call_listener_seat(struct call_listener *listener, int local_index)
@@ -462,7 +465,7 @@ int call_listener_open(const struct vi_setup *setup, struct call_listener **out)
     listener->timer_at = CALL_NEVER;
     memcpy(listener->secret, setup->secret, SECRET_SIZE);
     int error = call_epoll_open(&listener->epoll, &listener->timer, TIMER_WORD)
-                    ?: call_cards_own(&listener->cards) ?: sockets_listen(&listener->cards, listener->socket);
+                    ?: call_cards_for(setup, &listener->cards) ?: sockets_listen(&listener->cards, listener->socket);
     if (!error) {
         listener->sockets = listener->cards.count;
         error = sockets_watch(listener, EPOLL_CTL_ADD) ?: seats_make(listener, setup);

@@ -34,6 +34,7 @@ int call_listener_seat(struct call_listener *listener, int local_index);
 int call_listener_descriptor(const struct call_listener *listener);
 void call_listener_step(struct call_listener *listener, uint64_t now_ns);
 
+int call_listener_rejected(const struct call_listener *listener); /* that are of no rank of this job */
 int call_listener_callers(const struct call_listener *listener); /* unauthenticated connections now */
 
 /* Counts that what came by FD made no sense or had no proof, and logs it now and then. */

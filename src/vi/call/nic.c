@@ -107,7 +107,7 @@ int call_open(struct call_nic *nic, const struct call_provider *provider, const 
         return vbase_fail(ERR_UNSUPPORTED, "this job has no secret, so its ranks could not be told from others");
     memcpy(nic->secret, setup->secret, SECRET_SIZE);
     nic->peers = calloc(setup->ranks, sizeof(struct call_peer *));
-    int error = nic->peers ? call_cards_own(&nic->cards) : vbase_fail(ERR_MEMORY, "the table of all ranks");
+    int error = nic->peers ? call_cards_for(setup, &nic->cards) : vbase_fail(ERR_MEMORY, "the table of all ranks");
     return error ?: (setup->card ? call_cards_only(&nic->cards, setup->card) : OK)
                  ?: call_epoll_open(&nic->epoll, &nic->timer, TIMER_WORD)
                  ?: (provider->cards ? provider->cards(nic) : OK) ?: seat_take(nic, setup)

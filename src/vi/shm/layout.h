@@ -20,7 +20,6 @@
 #include <stddef.h>
 
 #define SHM_MAGIC     0x6d68732d74637564ull
-#define SHM_MAX_RANKS 4096u
 #define SHM_PAGE      4096u
 
 struct shm_header {

@@ -8,6 +8,8 @@
 #include "base/base.h"
 #include <sys/types.h>
 
+#define SHM_MAX_RANKS 65536u /* of a node: a segment takes 16 KiB of addresses for each pair of ranks */
+
 /* A new segment for RANKS processes of one node; *fd is close-on-exec. ERR_SYSTEM, ERR_LIMIT (file size limit: the
  * detail names it). */
 VEXPORT int shm_segment_create(int ranks, int *fd) MUST_CHECK;
