@@ -29,20 +29,6 @@ static int level_of(const char *text)
     return -1;
 }
 
-int vbase_log_start(void)
-{
-    const char *text = vbase_settings.log ? vbase_settings.log : "warn";
-    int level = level_of(text);
-    if (level < 0) {
-        const char *near = vbase_name_nearest(text, level_name, ARRAY_LENGTH(level_name));
-        return vbase_fail(ERR_ARGUMENT,
-                          "VIADUCT_LOG=\"%s\" is not understood: a level is error, warn, info or debug%s%s%s", text,
-                          near ? " (maybe: " : "", near ? near : "", near ? "?)" : "");
-    }
-    vbase_log_level = level;
-    return OK;
-}
-
 void vbase_log_rank(int rank)
 {
     atomic_store_explicit(&rank_now, rank, memory_order_relaxed); /* alone: nothing is published with it */
@@ -54,6 +40,42 @@ bool vbase_log_path(char *out, size_t size, const char *pattern, int rank)
     return (rank >= 0 || !strstr(pattern, "%r")) && vbase_expand(out, size, pattern, rank, "%h") < size;
 }
 
+/* -1: it cannot be opened, which is told once. */
+static int file_open(const char *path)
+{
+    static _Atomic bool said; /* set before the line is written, which comes here again */
+    int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644), why = errno;
+    if (fd < 0 && !atomic_exchange_explicit(&said, true, memory_order_relaxed))
+        LOG_WARN("the log file %s cannot be opened (%s): the log goes to standard error", path, strerror(why));
+    return fd;
+}
+
+/* At the start, not with the first line: by the launcher, for the ranks of its host, or by a rank without one. */
+static void file_check(void)
+{
+    char path[1024];
+    for (char **text = environ; text && *text; text++)
+        if (strncmp(*text, "VIADUCT_JOB_", 12) == 0)
+            return;
+    if (vbase_settings.log_file && vbase_log_path(path, sizeof(path), vbase_settings.log_file, 0))
+        base_close(file_open(path));
+}
+
+int vbase_log_start(void)
+{
+    const char *text = vbase_settings.log ? vbase_settings.log : "warn";
+    int level = level_of(text);
+    if (level < 0) {
+        const char *near = vbase_name_nearest(text, level_name, ARRAY_LENGTH(level_name));
+        return vbase_fail(ERR_ARGUMENT,
+                          "VIADUCT_LOG=\"%s\" is not understood: a level is error, warn, info or debug%s%s%s", text,
+                          near ? " (maybe: " : "", near ? near : "", near ? "?)" : "");
+    }
+    vbase_log_level = level;
+    file_check();
+    return OK;
+}
+
 static int log_descriptor(int rank)
 {
     /* acquire: pairs with the release below; only the number itself is used, so relaxed would do */
@@ -63,14 +85,9 @@ static int log_descriptor(int rank)
     char path[1024];
     if (!vbase_log_path(path, sizeof(path), vbase_settings.log_file, rank))
         return LOG_WITHOUT_FILE;
-    int mine = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-    if (mine < 0) {
-        int why = errno;
-        static _Atomic bool said; /* set before the line is written, which comes here again */
-        if (!atomic_exchange_explicit(&said, true, memory_order_relaxed))
-            LOG_WARN("the log file %s cannot be opened (%s): the log goes to standard error", path, strerror(why));
+    int mine = file_open(path);
+    if (mine < 0)
         return LOG_WITHOUT_FILE;
-    }
     if (atomic_compare_exchange_strong_explicit(&file_now, &fd, mine, memory_order_release, memory_order_acquire))
         return mine;
     close(mine);

@@ -103,6 +103,8 @@ int vmsg_start(void)
     engine->starts = 1;
     engine->open = true;
     vmsg_threads(false);
+    if (LOG_LEVEL_INFO <= vbase_log_level && engine->rank == 0)
+        vmsg_summary_log();
     return OK;
 
 undo_memory:

@@ -88,7 +88,12 @@ expect 0 "here in dir y" "" $mpiexec -wdir $work/dir plain y
 expect 0 "~here in" "" $mpiexec -path $work/dir plain
 expect 127 "" "~^viaduct: cannot start nosuchprogram: no such program" $mpiexec -n 3 nosuchprogram
 expect 127 "" "~^viaduct: cannot start ./nosuch: No such file" $mpiexec ./nosuch
-expect 126 "" "~^viaduct: cannot start /etc/passwd: Permission denied" $mpiexec /etc/passwd
+expect 126 "" "~^viaduct: cannot start /etc/passwd: Permission denied; chmod \+x makes" $mpiexec /etc/passwd
+echo 'int main;' >$work/hello.c
+expect 126 "" "~hello.c: Permission denied; it is a source file: mpicc makes a program of it$" $mpiexec $work/hello.c
+expect 126 "" "~/dir: Permission denied; it is a folder$" $mpiexec $work/dir
+expect 2 "" "viaduct: cannot read the host file /nowhere: No such file or directory" $mpiexec -f /nowhere true
+expect 2 "" "viaduct: -configfile: cannot read /nowhere: No such file or directory" $mpiexec -configfile /nowhere
 expect 126 "" "~^viaduct: cannot start rank 0: it cannot go to the folder /nowhere .-wdir.: No such file" $mpiexec -wdir /nowhere true
 
 # what is shown before the start

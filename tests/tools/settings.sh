@@ -31,6 +31,13 @@ expect 0 "all right" "" env VIADUCT_LOG=debug VIADUCT_LOG_FILE=$work/log.%r VIAD
 expect 0 "all right" "~\[rank [01]\] warning: no trace: $work/none/x cannot be opened" env VIADUCT_TRACE=$work/none/x $mpiexec -n 2 $traffic
 [[ $(wc -l <$work/err) == 2 ]] || fail "not one warning for each rank: $(cat $work/err)"
 
+expect 0 "" "viaduct: warning: the log file $work/none/log cannot be opened (No such file or directory): the log goes to standard error" \
+    env VIADUCT_LOG_FILE=$work/none/log $mpiexec -n 3 true
+expect 0 "all right" "~rank 0\] info: a job of 3 ranks, 3 of them here on [^ ]+; transports: shm; single copy: (yes|no .*); window: 1024 KiB; [0-9]+ processors" \
+    env VIADUCT_LOG=info $mpiexec -n 3 $traffic
+[[ $(grep -c "a job of" $work/err) == 1 ]] || fail "not one line for a job: $(cat $work/err)"
+expect 0 "all right" "~transports: tcp; single copy: no .VIADUCT_SINGLE_COPY." env VIADUCT_LOG=info VIADUCT_TRANSPORTS=tcp VIADUCT_SINGLE_COPY=no $mpiexec -n 2 $traffic
+
 # the trace: each line that enters has one that leaves, at the same depth, no sooner
 expect 0 "all right" "" env VIADUCT_TRACE=$work/trace.%r $mpiexec -n 3 $traffic
 for rank in 0 1 2; do

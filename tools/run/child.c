@@ -142,6 +142,28 @@ static int streams_open(struct run_job *job, struct run_rank *rank, int stream[3
     return stream[1] < 0 ? stream[1] : stream[2] < 0 ? stream[2] : OK;
 }
 
+/* What to do about a program that does not start; "": nothing comes to mind. */
+static const char *start_remedy(const char *name)
+{
+    static const char *const source[][2] = {
+        {".c", "; it is a source file: mpicc makes a program of it"},
+        {".cc", "; it is a source file: mpicxx makes a program of it"},
+        {".cpp", "; it is a source file: mpicxx makes a program of it"},
+        {".cxx", "; it is a source file: mpicxx makes a program of it"},
+        {".C", "; it is a source file: mpicxx makes a program of it"},
+        {".py", "; start it as: python3 FILE, or make it executable (chmod +x)"},
+        {".sh", "; start it as: sh FILE, or make it executable (chmod +x)"},
+    };
+    const char *end = strrchr(basename(name), '.');
+    struct stat status;
+    for (size_t i = 0; end && i < ARRAY_LENGTH(source); i++)
+        if (strcmp(end, source[i][0]) == 0)
+            return source[i][1];
+    if (stat(name, &status) == 0 && S_ISDIR(status.st_mode))
+        return "; it is a folder";
+    return errno == EACCES ? "; chmod +x makes a file executable" : "";
+}
+
 static int spawn_explain(const struct spawn *spawn)
 {
     errno = spawn->failed;
@@ -151,8 +173,11 @@ static int spawn_explain(const struct spawn *spawn)
                                 spawn->rank->rank, spawn->rank->app->directory);
     if (strcmp(spawn->what, "the program") == 0 && errno == ENOENT && strchr(name, '/') == NULL)
         return vbase_fail(ERR_NOT_FOUND, "cannot start %s: no such program, neither in PATH nor in this folder", name);
-    if (strcmp(spawn->what, "the program") == 0)
-        return vbase_fail_errno(errno == ENOENT ? ERR_NOT_FOUND : ERR_SYSTEM, "cannot start %s", name);
+    if (strcmp(spawn->what, "the program") == 0) {
+        int error = errno == ENOENT ? ERR_NOT_FOUND : ERR_SYSTEM;
+        return vbase_fail(error, "cannot start %s: %s%s", name, strerror(spawn->failed),
+                          error == ERR_NOT_FOUND ? "" : start_remedy(name));
+    }
     return vbase_fail_errno(ERR_SYSTEM, "cannot start rank %d: %s", spawn->rank->rank, spawn->what);
 }
 

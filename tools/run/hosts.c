@@ -128,7 +128,7 @@ int hosts_read_file(struct reader *reader, char **word)
         return OK; /* the head has read it */
     FILE *file = fopen(word[0], "re");
     if (!file)
-        return vbase_fail(ERR_ARGUMENT, "cannot read the host file %s", word[0]);
+        return vbase_fail_errno(ERR_ARGUMENT, "cannot read the host file %s", word[0]);
     while (error == OK && getline(&line, &size, file) > 0) {
         char *start = line + strspn(line, " \t");
         start[strcspn(start, "#\n\r")] = 0;

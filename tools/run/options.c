@@ -81,7 +81,7 @@ int options_read_file(struct reader *reader, char **word)
     size_t size = 0;
     int error = OK;
     if (!file)
-        return vbase_fail(ERR_ARGUMENT, "%s %s: cannot read it", reader->flag, word[0]);
+        return vbase_fail_errno(ERR_ARGUMENT, "%s: cannot read %s", reader->flag, word[0]);
     if (reader->depth++ > 0)
         error = vbase_fail(ERR_ARGUMENT, "%s %s: a file in a file", reader->flag, word[0]);
     while (error == OK && getline(&line, &size, file) > 0) {
