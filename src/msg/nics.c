@@ -108,6 +108,7 @@ static int listener_ready(struct msg_engine *engine, struct vi_setup *setup)
     if (needed && job->local_count > 1 && job->seat_fd < 0)
         error = listener_share(engine, setup);
     setup->seat_fd = job->seat_fd;
+    setup->seat = &vmsg_networks.seat;
     return error;
 }
 
@@ -187,6 +188,8 @@ void vmsg_nics_close(void)
     vmsg_networks.listener = NULL;
     while (vmsg_engine.nics)
         vi_nic_close(vmsg_engine.nic[--vmsg_engine.nics]);
+    vi_seat_close(vmsg_networks.seat);
+    vmsg_networks.seat = NULL;
 }
 
 /* ---- polling ----------------------------------------------------------------------------------------------------- */

@@ -12,6 +12,7 @@ struct msg_networks {
     uint32_t processors;              /* that this rank may use */
     const _Atomic uint32_t *asleep;   /* ranks of this node that sleep; NULL: not counted */
     struct call_listener *listener;     /* the listener of the node, if this rank runs it; else NULL */
+    struct call_seat *seat;             /* of this rank there, for the nics that are opened at start */
 };
 extern struct msg_networks vmsg_networks;
 

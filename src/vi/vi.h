@@ -17,6 +17,7 @@
 struct vi;
 struct vi_nic;
 struct vi_ops;
+struct call_seat;
 
 /* What the vis of a nic can, in numbers; 0 means cannot. Two vis of one peer may be of different nics: ask the vi
  * (vi_caps). */
@@ -101,6 +102,8 @@ struct vi_setup {
     int node_fd;                         /* the node's segment, -1: none; stays the caller's */
     int seat_fd;                         /* this process's seat at the listener of its node, from which authenticated
                                           * connections come; -1: it listens itself; stays the caller's */
+    struct call_seat **seat;             /* NULL at first: the first nic that needs it opens the seat, for all that are
+                                          * to share it; NULL: this nic has one of its own */
     int launcher_pid;                    /* an ancestor of all processes of the node, 0: unknown */
     bool direct_children;                /* pids of the node's ranks are not reused while the job lives */
     bool descriptors;                    /* several nics are slept on together: every one must arm with a descriptor */
@@ -266,6 +269,7 @@ VEXPORT int vi_node_create(int ranks, int *fd) MUST_CHECK;
 struct call_listener;
 VEXPORT int vi_listener_open(const struct vi_setup *setup, int *seat, struct call_listener **listener) MUST_CHECK;
 VEXPORT void vi_listener_close(struct call_listener *listener);
+VEXPORT void vi_seat_close(struct call_seat *seat); /* of vi_setup.seat, after its nics; NULL: there is none */
 
 static inline void vi_nic_close(struct vi_nic *nic) { nic->ops->close(nic); }
 static inline int vi_connect(struct vi_nic *nic, const struct vi_address *to, void *owner, struct vi **vi)

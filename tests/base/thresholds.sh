@@ -22,7 +22,7 @@ name: VERBS_TAGS SHM_NO_SLAB SHM_SHARED_KEY VI_MORE VI_SOURCE VI_COMPLETE VI_HEL
 name: MSG_NO_MEMBER MSG_PARKED MSG_DONE MSG_BY_LANE MSG_NOT_BEGUN MSG_REPLAY_NONE MSG_SEND CALLED
 room: BATCH DIRECT CALL_MOST EVENTS TCP_PUTS CALL_PATH CALL_WHY REPLY CALL_CARDS CALL_HELD CALL_INTERFACES CALL_ADDRESSES CALL_PAIRS
 room: CARD_MOST PARKED_MOST VERBS_BLOCK VERBS_PLACES VERBS_RESERVED VERBS_READS POLLED
-room: MSG_GATHERED MSG_CHUNKS MSG_NICS MSG_RAILS MSG_PIECES MSG_INLINE MESSAGES_MOST MSG_REPLAY_PAIRS MSG_REPLAY_RAILS CALL_RAILS
+room: MSG_GATHERED MSG_CHUNKS MSG_NICS MSG_RAILS MSG_PIECES MSG_INLINE MESSAGES_MOST MSG_REPLAY_PAIRS MSG_REPLAY_RAILS CALL_RAILS CALL_PROVIDERS
 room: MSG_EVENT_ROOM MSG_REPLAY_ASKED MSG_REPLAY_BULK MSG_REQUEST_ROOM
 measure: SHM_SAMPLE"
 # wire: what both ends must agree on. library: what libibverbs has so. layout: of shared memory. name: a number that only names. room: how long an array is, or a
@@ -71,7 +71,7 @@ src/msg/wait.c: ns * 2
 src/vi/call/cards.c: 0] >= 224
 src/vi/call/cards.c: CALL_CARDS * 18
 src/vi/call/cards.c: port) > 65535
-src/vi/call/listener.c: >port > 65535
+src/vi/call/seat.c: >port > 65535
 src/vi/call/listener.c: high > 65535
 src/vi/call/rail.c: again / 4
 src/vi/call/rail.c: >nic.rank % 7

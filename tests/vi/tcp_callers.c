@@ -116,7 +116,7 @@ static void nonsense(void)
         CHECK(sent_away(fd));
     }
     CHECK(vbase_counters->refused > refused + 100);
-    PAIR_WAIT(call_listener_callers(victim()->listener) == 0);
+    PAIR_WAIT(call_listener_callers(victim()->seat->listener) == 0);
     CHECK_EQUAL(pair[1].called, 0);
 }
 
@@ -300,18 +300,18 @@ static void silent(void)
 
     for (int i = 0; i < 3; i++)
         fd[i] = knock(victim()->cards.port);
-    PAIR_WAIT(call_listener_callers(victim()->listener) == 3);
+    PAIR_WAIT(call_listener_callers(victim()->seat->listener) == 3);
     say(fd[1], "x", 1);
     say(fd[2], &(uint64_t){CALL_MAGIC}, 8);
     for (int n = 0; n < 100; n++)
         pair_poll();
-    CHECK_EQUAL(call_listener_callers(victim()->listener), 3);
-    call_listener_step(victim()->listener, vbase_clock_ns() + patience - 100000000); /* nearly */
-    CHECK_EQUAL(call_listener_callers(victim()->listener), 3);
-    call_listener_step(victim()->listener, vbase_clock_ns() + patience + 100000000);
+    CHECK_EQUAL(call_listener_callers(victim()->seat->listener), 3);
+    call_listener_step(victim()->seat->listener, vbase_clock_ns() + patience - 100000000); /* nearly */
+    CHECK_EQUAL(call_listener_callers(victim()->seat->listener), 3);
+    call_listener_step(victim()->seat->listener, vbase_clock_ns() + patience + 100000000);
     for (int i = 0; i < 3; i++)
         CHECK(sent_away(fd[i]));
-    CHECK_EQUAL(call_listener_callers(victim()->listener), 0);
+    CHECK_EQUAL(call_listener_callers(victim()->seat->listener), 0);
 }
 
 /* Frames of a proven peer that make no sense. Each ends its connection, and nothing else. */
@@ -461,7 +461,7 @@ static void ten_thousand(void)
         vi_disconnect(pair[2].vi[1]);
         pair[2].vi[1] = NULL;
         PAIR_WAIT(!pair[1].vi[2]);
-        int strangers = call_listener_callers(victim()->listener);
+        int strangers = call_listener_callers(victim()->seat->listener);
         CHECK(strangers <= UNPROVEN);
         most = strangers > most ? strangers : most;
         if (pair_late(since))

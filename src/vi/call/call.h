@@ -2,6 +2,7 @@
  * providers of network cards stand on it: their nics, vis and links begin with these structures.
  *
  *   nic    is called and calls. One epoll descriptor watches everything
+ *   seat   of this process at the listener of its node: for nics of several providers
  *   peer   a rank that we met, and its rails. Lives as long as the nic
  *   rail   one of our cards with one of the peer's: its addresses, its newest epoch, the connection being made
  *   vi     one session over one rail, from connect or accept to disconnect; outlives that until its queue is sent
@@ -35,6 +36,14 @@ struct call_vi {
     _Atomic bool open;        /* between connect or accept, and disconnect; changed under nic->lock */
     bool leaving;             /* the goodbye is said; by the poll */
     bool abrupt;              /* disconnected so: nothing that waits is of use; before `open` is cleared */
+};
+
+struct call_seat {
+    struct base_lock lock;   /* below; taken before the lock of a nic */
+    int fd;
+    struct call_note note;
+    struct call_listener *listener; /* our own, NULL: the seat is at that of the node */
+    struct call_nic *nic[CALL_PROVIDERS];
 };
 
 enum call_phase {
@@ -116,8 +125,8 @@ struct call_nic {
     struct call_cards cards;
     char card[CALL_CARD_TEXT];
     int epoll, timer;
-    int seat;               /* calls come from here */
-    struct call_listener *listener; /* our own listener, NULL: the seat is at that of the node */
+    struct call_seat *seat; /* authenticated connections come from here; NULL: not yet */
+    struct call_seat *alone; /* the same, if it is no other nic's */
 
     /* By the poll alone. */
     int watched;            /* links in the epoll set */
@@ -133,12 +142,13 @@ struct call_nic {
     struct call_peer **peers; /* by rank */
     struct list busy;        /* peers that wait for something */
     struct list closed;      /* vis disconnected, to say goodbye and to be freed */
+    struct list passed;      /* authenticated connections, the oldest first */
 };
 
 /* What a provider does for its connections; called by the poll alone, without a lock. */
 struct call_provider {
     const struct vi_ops *ops;
-    uint32_t number;                        /* below 4: in the numbers of its rails */
+    uint32_t number;                        /* below CALL_PROVIDERS: in the numbers of its rails */
     size_t vi_size, link_size;              /* of structures that are zeroed at first; the first: whole lines */
     bool single;                            /* a rail is called anew only when the link before is gone at our side */
     int (*cards)(struct call_nic *nic);     /* leaves those of nic->cards that it can use; NULL: all */
@@ -153,10 +163,18 @@ int call_open(struct call_nic *nic, const struct call_provider *provider, const 
 void call_close(struct call_nic *nic);
 /* What epoll says. A link that is up or leaving: that is the provider's; NULL: it is done. *NOW: ns, 0: not asked. */
 struct call_link *call_event(struct call_nic *nic, const struct epoll_event *event, uint64_t *now);
-void call_watch(struct call_link *link, uint32_t events); /* 0: not any more */
 int call_watch_own(struct call_nic *nic, int fd) MUST_CHECK; /* a descriptor of the provider: wakes, and is no event */
+
+/* What wakes it: watch.c */
+void call_watch(struct call_link *link, uint32_t events); /* 0: not any more */
 void call_order(struct call_nic *nic);                    /* any thread: the next poll steps the peers */
 void call_timer(struct call_nic *nic, uint64_t at_ns);    /* poll: be called then */
+
+/* The seat: seat.c */
+int call_seat_join(struct call_nic *nic, const struct vi_setup *setup) MUST_CHECK;
+void call_seat_leave(struct call_nic *nic);
+int call_seat_step(struct call_seat *seat) MUST_CHECK; /* what comes goes to its nics. ERR_LINK_DOWN: nothing will */
+void call_seat_listen(struct call_seat *seat, uint64_t now); /* its own listener has something to do */
 
 /* Sessions: session.c */
 int call_connect(struct vi_nic *nic, const struct vi_address *to, void *owner, struct vi **vi);
@@ -187,7 +205,6 @@ const char *call_rail_last(const struct call_rail *rail);                /* why 
 
 /* Sockets and greetings: link.c */
 void call_greet(struct call_link *link, uint64_t now); /* something came, or the call got through */
-/* a proven call, from the seat */
-void call_called(struct call_nic *nic, const struct call_hello *hello, int fd, uint64_t now);
+void call_called(struct call_nic *nic, uint64_t now); /* proven calls, from the seat */
 struct call_link *call_link_make(struct call_nic *nic, int fd, enum call_phase phase);
 void call_link_close(struct call_link *link);

@@ -21,7 +21,8 @@
 #define CALL_MAGIC   0x7463756461697631ull
 #define CALL_VERSION 2u
 #define CALL_NONCE   32
-#define CALL_RAILS   64u /* CALL_PAIRS of each provider */
+#define CALL_PROVIDERS 4u
+#define CALL_RAILS     64u /* CALL_PAIRS of each provider */
 
 struct call_hello {
     uint64_t magic;

@@ -116,17 +116,14 @@ static bool has_link(const struct call_rail *rail)
 }
 
 /* The calling rank is authenticated; the verdict whether this connection is the one to keep is still to be sent. */
-void call_called(struct call_nic *nic, const struct call_hello *hello, int fd, uint64_t now)
+static void called(struct call_nic *nic, const struct call_hello *hello, int fd, uint64_t now)
 {
     struct call_verdict verdict = {.word = CALL_ACCEPTED};
-    bool ours = hello->rail / CALL_PAIRS == nic->provider->number;
     struct call_link *link = call_link_make(nic, fd, CALL_CALLED);
     if (!link)
         return;
-    if (!ours)
-        call_refuse(fd, "it asks for a kind of network that this rank does not use");
     base_lock(&nic->lock);
-    link->peer = ours ? call_peer_make(nic, hello->from) : NULL;
+    link->peer = call_peer_make(nic, hello->from);
     link->rail = link->peer ? &link->peer->rail[hello->rail % CALL_PAIRS] : NULL;
     if (link->rail && hello->epoch <= link->rail->epoch)
         verdict = (struct call_verdict){has_link(link->rail) ? CALL_CROSSED : CALL_STALE, link->rail->epoch};
@@ -136,6 +133,20 @@ void call_called(struct call_nic *nic, const struct call_hello *hello, int fd, u
         call_link_close(link);
     else
         call_peer_commit(link, now);
+}
+
+void call_called(struct call_nic *nic, uint64_t now)
+{
+    for (;;) {
+        base_lock(&nic->lock);
+        struct list_node *node = list_take_first(&nic->passed);
+        base_unlock(&nic->lock);
+        if (!node)
+            return;
+        struct call_passed *passed = container_of(node, struct call_passed, node);
+        called(nic, &passed->hello, passed->fd, now);
+        free(passed);
+    }
 }
 
 void call_greet(struct call_link *link, uint64_t now)

@@ -29,15 +29,9 @@ struct caller { /* not authenticated yet */
     struct call_proof proof;
 };
 
-struct call { /* authenticated, and not passed on yet */
-    struct list_node node; /* seat->waiting */
-    int fd;
-    struct call_hello hello;
-};
-
 struct seat {
     int rank, near, far;  /* near: ours; far: the rank's, -1: given away */
-    struct list waiting;  /* calls, the oldest first */
+    struct list waiting;  /* authenticated, and not passed on yet: the oldest first */
 };
 
 struct call_listener {
@@ -221,47 +215,16 @@ static int seat_pass(int seat, const struct call_hello *hello, int fd)
     return errno == EPIPE || errno == ECONNRESET ? ERR_PEER_DEAD : ERR_AGAIN;
 }
 
-int call_seat_note(int seat, struct call_note *note)
-{
-    if (recv(seat, note, sizeof(*note), MSG_DONTWAIT) != sizeof(*note) || note->magic != CALL_NOTE_MAGIC ||
-        note->port == 0 || note->port > 65535)
-        return vbase_fail(ERR_PROTOCOL, "what the node's listener says makes no sense");
-    return OK;
-}
-
-int call_seat_take(int seat, struct call_hello *hello, int *fd)
-{
-    int given;
-    ssize_t got = vbase_packet_receive(seat, hello, sizeof(*hello), &given, MSG_DONTWAIT);
-    if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR))
-        return vbase_fail(ERR_LINK_DOWN, "the listener of this node is gone");
-    if (given < 0)
-        return 0; /* nothing now; or no descriptor was left for it, then it is closed */
-    if (got != sizeof(*hello)) {
-        close(given);
-        return 0;
-    }
-    *fd = given;
-    return 1;
-}
-
-static void call_end(struct call *call)
-{
-    list_remove(&call->node);
-    close(call->fd);
-    free(call);
-}
-
 /* The oldest first. When the rank or the kernel has no room, they wait; when the rank is gone, they are dropped. */
 static void calls_pass(struct call_listener *listener, struct seat *seat, uint64_t now)
 {
     for (struct list_node *node; (node = list_first(&seat->waiting));) {
-        struct call *call = container_of(node, struct call, node);
+        struct call_passed *call = container_of(node, struct call_passed, node);
         if (seat_pass(seat->near, &call->hello, call->fd) == ERR_AGAIN) {
             timer_lower(listener, now + TUNED_NS(LISTENER_SEAT_RETRY));
             return;
         }
-        call_end(call);
+        call_passed_drop(call);
     }
 }
 
@@ -308,11 +271,10 @@ static int caller_accept(struct call_listener *listener, struct caller *caller, 
 {
     struct seat *seat = seat_of(listener, caller->hello.to);
     int error = call_proof_judge(&caller->proof, &caller->hello, &caller->welcome, listener->secret);
-    struct call *call = error ? NULL : malloc(sizeof(*call));
+    struct call_passed *call = error ? NULL : call_passed_make(caller->fd, &caller->hello);
     if (!call)
         return error ? error : vbase_fail(ERR_MEMORY, "a call of rank %u", caller->hello.from);
     caller_remove(listener, caller);
-    *call = (struct call){.fd = caller->fd, .hello = caller->hello};
     list_append(&seat->waiting, &call->node);
     calls_pass(listener, seat, now);
     return OK;
@@ -484,7 +446,7 @@ void call_listener_close(struct call_listener *listener)
             close(listener->caller[i].fd);
     for (int i = 0; i < listener->seats; i++) {
         for (struct list_node *node; (node = list_first(&listener->seat[i].waiting));)
-            call_end(container_of(node, struct call, node));
+            call_passed_drop(container_of(node, struct call_passed, node));
         base_close(listener->seat[i].near);
         base_close(listener->seat[i].far);
     }

@@ -40,6 +40,15 @@ int call_listener_callers(const struct call_listener *listener); /* unauthentica
 /* Counts that what came by FD made no sense or had no proof, and logs it now and then. */
 void call_refuse(int fd, const char *why);
 
+/* An authenticated connection that is passed on. */
+struct call_passed {
+    struct list_node node;
+    int fd;
+    struct call_hello hello;
+};
+struct call_passed *call_passed_make(int fd, const struct call_hello *hello); /* NULL: no memory; FD stays open */
+void call_passed_drop(struct call_passed *passed); /* takes it out of its list; closes and frees it */
+
 /* A message from a seat: 1: an authenticated connection, *fd is the caller's now; 0: nothing now; ERR_LINK_DOWN: the
  * listener is gone. */
 int call_seat_take(int seat, struct call_hello *hello, int *fd) MUST_CHECK;

@@ -5,51 +5,7 @@
 
 enum { TIMER_WORD, SEAT_WORD, LISTENER_WORD, OWN_WORD, WORDS }; /* in epoll's data; above: pointers to links */
 
-/* ---- what is watched --------------------------------------------------------------------------------------------- */
-
-void call_watch(struct call_link *link, uint32_t events)
-{
-    struct epoll_event event = {.events = events, .data.ptr = link};
-    int what = !link->events ? EPOLL_CTL_ADD : events ? EPOLL_CTL_MOD : EPOLL_CTL_DEL;
-    if (events == link->events)
-        return;
-    if (what != EPOLL_CTL_MOD)
-        link->nic->watched += what == EPOLL_CTL_ADD ? 1 : -1;
-    link->events = events;
-    if (epoll_ctl(link->nic->epoll, what, link->fd, &event) < 0)
-        LOG_ERROR("epoll_ctl %d on a socket of our own: %s", what, strerror(errno));
-}
-
-int call_watch_own(struct call_nic *nic, int fd) { return call_epoll(nic->epoll, EPOLL_CTL_ADD, fd, OWN_WORD); }
-
-void call_order(struct call_nic *nic)
-{
-    atomic_store_explicit(&nic->ordered, true, memory_order_release); /* pairs with the exchange of the poll */
-    /* seq_cst: pairs with the provider's arm: either it sees the order, or we see that it sleeps */
-    atomic_thread_fence(memory_order_seq_cst);
-    if (atomic_load_explicit(&nic->asleep, memory_order_relaxed))
-        call_timer_set(nic->timer, 1);
-}
-
-void call_timer(struct call_nic *nic, uint64_t at_ns)
-{
-    if (at_ns < nic->timer_at)
-        nic->timer_at = at_ns;
-}
-
 /* ---- events ------------------------------------------------------------------------------------------------------ */
-
-static void calls_take(struct call_nic *nic, uint64_t now)
-{
-    struct call_hello hello;
-    int fd, got = 1;
-    for (int i = 0; i < (int)TUNED(LISTENER_STEP) && (got = call_seat_take(nic->seat, &hello, &fd)) > 0; i++)
-        call_called(nic, &hello, fd, now);
-    if (got < 0) { /* no connections come any more; the other end is the launcher's, and the launcher ends this rank */
-        LOG_INFO("%s", vbase_error_detail());
-        epoll_ctl(nic->epoll, EPOLL_CTL_DEL, nic->seat, NULL);
-    }
-}
 
 struct call_link *call_event(struct call_nic *nic, const struct epoll_event *event, uint64_t *now)
 {
@@ -63,37 +19,32 @@ struct call_link *call_event(struct call_nic *nic, const struct epoll_event *eve
     else if (event->data.u64 == TIMER_WORD)
         (void)!read(nic->timer, &ticked, sizeof(ticked));
     else if (event->data.u64 == LISTENER_WORD)
-        call_listener_step(nic->listener, *now);
-    else if (event->data.u64 == SEAT_WORD)
-        calls_take(nic, *now);
+        call_seat_listen(nic->seat, *now);
+    else if (event->data.u64 == SEAT_WORD && call_seat_step(nic->seat) < 0) {
+        LOG_INFO("%s", vbase_error_detail()); /* the other end is the launcher's, and the launcher ends this rank */
+        epoll_ctl(nic->epoll, EPOLL_CTL_DEL, nic->seat->fd, NULL);
+    }
     return NULL;
 }
 
+int call_watch_own(struct call_nic *nic, int fd) { return call_epoll(nic->epoll, EPOLL_CTL_ADD, fd, OWN_WORD); }
+
 /* ---- opening and closing ----------------------------------------------------------------------------------------- */
 
-/* A seat at the listener of the node; at a listener of our own where there is none, or it is in another network
- * namespace. */
 static int seat_take(struct call_nic *nic, const struct vi_setup *setup)
 {
-    struct call_note note = {.port = 0};
-    int rank = (int)setup->rank, error = OK;
-    struct vi_setup alone = {.secret = setup->secret, .ranks = setup->ranks, .local_ranks = &rank, .local_count = 1};
-    nic->seat = setup->seat_fd;
-    if (nic->seat < 0 || call_seat_note(nic->seat, &note) != OK || note.host != nic->cards.host) {
-        error = call_listener_open(&alone, &nic->listener);
-        if (error)
-            return error;
-        nic->seat = call_listener_seat(nic->listener, 0);
-        error = call_epoll(nic->epoll, EPOLL_CTL_ADD, call_listener_descriptor(nic->listener), LISTENER_WORD)
-                    ?: call_seat_note(nic->seat, &note);
-    }
-    nic->cards.port = (uint16_t)note.port;
-    return error ?: call_epoll(nic->epoll, EPOLL_CTL_ADD, nic->seat, SEAT_WORD);
+    int error = call_seat_join(nic, setup);
+    if (error)
+        return error;
+    nic->cards.port = (uint16_t)nic->seat->note.port;
+    if (nic->seat->listener)
+        error = call_epoll(nic->epoll, EPOLL_CTL_ADD, call_listener_descriptor(nic->seat->listener), LISTENER_WORD);
+    return error ?: call_epoll(nic->epoll, EPOLL_CTL_ADD, nic->seat->fd, SEAT_WORD);
 }
 
 int call_open(struct call_nic *nic, const struct call_provider *provider, const struct vi_setup *setup)
 {
-    struct list *lists[] = {&nic->up, &nic->gone, &nic->gone_vis, &nic->busy, &nic->closed};
+    struct list *lists[] = {&nic->up, &nic->gone, &nic->gone_vis, &nic->busy, &nic->closed, &nic->passed};
     for (size_t i = 0; i < ARRAY_LENGTH(lists); i++)
         list_init(lists[i]);
     nic->nic = (struct vi_nic){.ops = provider->ops, .sink = *setup->sink, .rank = setup->rank, .card = nic->card};
@@ -116,10 +67,7 @@ int call_open(struct call_nic *nic, const struct call_provider *provider, const 
 
 void call_close(struct call_nic *nic)
 {
-    if (nic->listener) {
-        close(nic->seat);
-        call_listener_close(nic->listener);
-    }
+    call_seat_leave(nic);
     call_peers_close(nic);
     base_close(nic->epoll);
     base_close(nic->timer);

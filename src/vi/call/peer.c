@@ -202,6 +202,7 @@ static bool peer_busy(struct call_peer *peer, uint64_t now)
 void call_peers_step(struct call_nic *nic, uint64_t now)
 {
     struct list round;
+    call_called(nic, now);
     call_sessions_leave(nic);
     list_init(&round);
     base_lock(&nic->lock);
