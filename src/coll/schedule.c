@@ -214,7 +214,9 @@ static bool note_error(struct coll_schedule *schedule, int error)
 uint64_t vcoll_buffer_copy(const struct type_buffer *to, const struct type_buffer *from)
 {
     uint64_t given = type_buffer_bytes(from), room = type_buffer_bytes(to), bytes = given < room ? given : room;
-    if (type_buffer_contiguous(from) && type_buffer_contiguous(to)) {
+    if (from->base == to->base && from->layout == to->layout) {
+        /* in place: others may be reading it */
+    } else if (type_buffer_contiguous(from) && type_buffer_contiguous(to)) {
         if (bytes && from->base != to->base)
             memcpy(to->base, from->base, bytes);
     } else {
