@@ -255,19 +255,27 @@ static void some_came(struct msg_request *request)
     step_completed(request);
 }
 
+static void pending_end(struct coll_schedule *schedule);
+
 static void visit_go_on(struct msg_request *request)
 {
     struct coll_visit *visit = request->owner;
     struct coll_schedule *schedule = visit->owner;
-    if (!request->result.error && !vcoll_visit_advance(visit)) {
-        request->result.error = vmsg_share_await(visit->hall->share, request, vcoll_visit_ready);
-        if (!request->result.error && atomic_load(&schedule->over)) /* as in start_round */
+    int error = request->result.error;
+    if (!error && !vcoll_visit_advance(visit)) {
+        /* Once it waits, another thread may complete it: a count keeps the schedule until this one has looked. Relaxed:
+         * the list's lock orders it. */
+        atomic_fetch_add_explicit(&schedule->pending, 1, memory_order_relaxed);
+        error = vmsg_share_await(visit->hall->share, request, vcoll_visit_ready);
+        if (!error && atomic_load(&schedule->over)) /* as in start_round */
             vmsg_cancel(request);
-        if (!request->result.error)
+        if (!error) {
+            pending_end(schedule);
             return;
+        }
+        atomic_fetch_sub_explicit(&schedule->pending, 1, memory_order_relaxed);
     }
-    if (!request->result.error)
-        request->result.error = visit->error;
+    request->result.error = error ?: visit->error;
     request->owner = schedule;
     step_completed(request);
 }
@@ -374,14 +382,19 @@ static void run_rounds(struct coll_schedule *schedule)
     finish(schedule);
 }
 
+static void pending_end(struct coll_schedule *schedule)
+{
+    /* acq_rel: see run_rounds */
+    if (atomic_fetch_sub_explicit(&schedule->pending, 1, memory_order_acq_rel) == 1)
+        run_rounds(schedule);
+}
+
 static void step_completed(struct msg_request *request)
 {
     struct coll_schedule *schedule = request->owner;
     if (unlikely(request->result.error) && note_error(schedule, request->result.error))
         cancel_round(schedule);
-    /* acq_rel: see run_rounds */
-    if (atomic_fetch_sub_explicit(&schedule->pending, 1, memory_order_acq_rel) == 1)
-        run_rounds(schedule);
+    pending_end(schedule);
 }
 
 void vcoll_schedule_start(struct coll_schedule *schedule)
