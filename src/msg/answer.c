@@ -14,7 +14,7 @@
 /* From now on small messages may take the short way. A frame that is kept may go over any rail in the end. */
 static void vi_add(struct msg_peer *peer, struct vi *vi)
 {
-    uint64_t most = msg_frame_room(peer, vi);
+    uint64_t most = vmsg_ways_room(peer, vi);
     if (!peer->frame_most || peer->frame_most > most)
         peer->frame_most = most;
     if (peer->eager > (int64_t)most)
@@ -29,16 +29,35 @@ static void vi_add(struct msg_peer *peer, struct vi *vi)
         peer->short_limit = peer->parted ? -1 : peer->eager;
 }
 
+/* A rank of this node, by the first nic that reaches it. */
+static int node_connect(const struct msg_peer *peer, struct vi **vi)
+{
+    int error = vbase_fail(ERR_UNREACHABLE, "no transport is open, so rank %d is not reached", peer->world);
+    for (uint32_t i = 0; i < vmsg_engine.usual && error && error != ERR_AGAIN; i++)
+        error = vi_connect(vmsg_engine.nic[i], &(struct vi_address){.peer = (uint32_t)peer->world}, (void *)peer, vi);
+    return error;
+}
+
+int vmsg_peer_call(struct msg_peer *peer)
+{
+    struct vi *vi;
+    int error = OK;
+    while (!error && (!peer->vi || (peer->remote && vmsg_ways_due(peer)))) {
+        error = peer->remote ? vmsg_way_call(peer, &vi) : node_connect(peer, &vi);
+        if (!error)
+            vi_add(peer, vi);
+        if (!error && !peer->vi) /* there is no place for it now */
+            error = ERR_AGAIN;
+    }
+    return peer->vi ? OK : error;
+}
+
 int vmsg_peer_connect(struct msg_peer *peer)
 {
     if (peer->vi)
         return OK;
     TRACE("connect");
-    struct vi *vi;
-    int error = vmsg_nic_connect(peer, &vi);
-    if (error == OK)
-        vi_add(peer, vi);
-    return error;
+    return vmsg_peer_call(peer);
 }
 
 int vmsg_route(struct msg_context *context, int rank, struct msg_route *route)

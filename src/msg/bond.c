@@ -86,6 +86,11 @@ static int chunk_give(struct msg_transfer *transfer, int rail, uint64_t most)
     bytes = bytes < most ? bytes : most;
     bytes = bytes < room ? bytes : room;
     int error = key ? chunk_put(transfer, vi, key, from, bytes) : chunk_send(transfer, rail, from, bytes);
+    if (key && error && error != ERR_AGAIN && error != ERR_LINK_DOWN) { /* no memory may be locked for it */
+        room = msg_frame_room(transfer->peer, vi) - sizeof(struct msg_frame_data);
+        bytes = bytes < room ? bytes : room;
+        error = chunk_send(transfer, rail, from, bytes);
+    }
     if (error)
         return error;
     vmsg_replay_bulk_sent(&far->replay, rail, &(struct msg_replay_bulk){vmsg_transfer_id(transfer), from, bytes});

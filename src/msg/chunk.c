@@ -150,8 +150,8 @@ static int chunk_begin(struct msg_transfer *transfer, struct msg_chunk *chunk, s
     return status;
 }
 
-/* Over the rails in turn: the next one that takes it. A rail that is busy, or whose loss is about to be told, is no
- * failure. */
+/* Over the rails in turn: the next one that takes it. A rail that is busy, not up yet, or whose loss is about to be
+ * told, is no failure. */
 static int chunk_begin_far(struct msg_transfer *transfer, struct msg_chunk *chunk)
 {
     struct msg_far *far = transfer->peer->far;
@@ -163,7 +163,7 @@ static int chunk_begin_far(struct msg_transfer *transfer, struct msg_chunk *chun
         struct vi *vi = far->vi[far->moved_by];
         if (!vi)
             continue;
-        status = chunk_begin(transfer, chunk, vi, far->moved_by);
+        status = vi->name ? chunk_begin(transfer, chunk, vi, far->moved_by) : ERR_AGAIN;
         if (status == OK || status == VI_COMPLETE)
             break;
         busy |= status == ERR_AGAIN || status == ERR_LINK_DOWN;

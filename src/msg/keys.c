@@ -1,12 +1,12 @@
 /* Memory of ours that the other side may reach, and its keys.
  *
- * A buffer in one piece is registered on every adapter by which the peer is reached. Most nics have one adapter for all
- * their vis: one key, in the head of a frame. Where each of several adapters behind a nic registers for itself
- * (vi_caps.adapter) the frame lists a key for each pair of cards, and a rail of a pair that is not listed carries DATA
- * only. */
+ * A buffer in one piece is registered on every adapter by which the peer is reached. In shared memory that is one key,
+ * in the head of a frame. To a remote peer the frame lists a key for each adapter, with the rails that it is good for:
+ * all of a nic that has one adapter for all its vis, else those that are up (vi_caps.adapter). A rail that no key is
+ * good for carries DATA only. */
 #include "msg/transfer.h"
 
-#define EVERY_PAIR UINT64_MAX
+#define EVERY_RAIL UINT64_MAX
 
 static void region_make(struct msg_transfer *transfer, struct vi_nic *nic, uint64_t bytes)
 {
@@ -48,26 +48,27 @@ const struct vi_region *vmsg_region_for(const struct msg_transfer *transfer, con
 
 /* ---- on the wire ------------------------------------------------------------------------------------------------- */
 
-/* Returns MSG_FLAG_KEY if there is one for all rails, which goes into the head; LISTED others. */
+static uint64_t rails_of(const struct msg_peer *peer, const struct vi_nic *nic)
+{
+    uint64_t rails = nic->caps.adapter ? 0 : nic->rails;
+    for (int i = 0; i < MSG_REPLAY_RAILS; i++)
+        if (peer->far->vi[i] && peer->far->vi[i]->nic == nic && peer->far->vi[i]->name)
+            rails |= 1ull << (peer->far->vi[i]->name >> 32 & 63);
+    return rails;
+}
+
+/* Returns MSG_FLAG_KEY if there is one in the head; LISTED others. */
 unsigned vmsg_keys_write(const struct msg_transfer *transfer, struct vi_key *head, struct msg_frame_key *list,
                          int *listed)
 {
     const struct msg_peer *peer = transfer->peer;
-    unsigned flags = 0;
-    *head = (struct vi_key){{0}};
+    bool here = !peer->remote && transfer->regions;
+    *head = here ? transfer->region[0].key : (struct vi_key){{0}};
     *listed = 0;
-    for (int i = 0; i < transfer->regions; i++)
-        if (!transfer->region[i].nic->caps.adapter) {
-            *head = transfer->region[i].key;
-            flags = MSG_FLAG_KEY;
-        }
-    for (int i = 0; peer->remote && i < MSG_REPLAY_RAILS && *listed < MSG_KEYS - 1; i++) {
-        const struct vi *vi = peer->far->vi[i];
-        const struct vi_region *region = vi && vi->name && vi_caps(vi)->adapter ? vmsg_region_for(transfer, vi) : NULL;
-        if (region)
-            list[(*listed)++] = (struct msg_frame_key){vi->name >> 32, region->key};
-    }
-    return flags;
+    for (int i = 0; peer->remote && i < transfer->regions; i++)
+        list[(*listed)++] =
+            (struct msg_frame_key){rails_of(peer, transfer->region[i].nic), transfer->region[i].key};
+    return here ? MSG_FLAG_KEY : 0;
 }
 
 /* HEAD NULL: it has none. False: nobody sends that. */
@@ -75,13 +76,13 @@ bool vmsg_keys_read(struct msg_keys *keys, const struct vi_key *head, const void
 {
     size_t listed = length / sizeof *keys->at;
     keys->count = 0;
-    if (length % sizeof *keys->at || listed > MSG_KEYS - 1)
+    if (length % sizeof *keys->at || listed + (head != NULL) > MSG_KEYS)
         return false;
     if (length)
         memcpy(keys->at, list, length);
     keys->count = (uint8_t)listed;
     if (head)
-        keys->at[keys->count++] = (struct msg_frame_key){EVERY_PAIR, *head};
+        keys->at[keys->count++] = (struct msg_frame_key){EVERY_RAIL, *head};
     return true;
 }
 
@@ -89,7 +90,7 @@ const struct vi_key *vmsg_key_for(const struct msg_transfer *transfer, const str
 {
     for (int i = 0; i < transfer->keys.count; i++) {
         const struct msg_frame_key *key = &transfer->keys.at[i];
-        if (key->pair == EVERY_PAIR || (vi->name && key->pair == vi->name >> 32))
+        if (key->rails == EVERY_RAIL || (vi->name && key->rails >> (vi->name >> 32 & 63) & 1))
             return &key->key;
     }
     return NULL;

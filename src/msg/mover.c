@@ -12,18 +12,21 @@ static bool pieces_pay(const struct msg_transfer *transfer)
     return vtype_gather(&cursor, piece, MSG_GATHERED, transfer->want, &pieces) >= (uint64_t)pieces * TUNED(PIECE_LEAST);
 }
 
-/* Some vi to the peer over which its memory can be got. Peer lock held, or it is not remote. */
+/* Its memory can be got: over a network by some rail, and none is up that cannot get at all: that one would have no
+ * part. Peer lock held, or it is not remote. */
 static bool gets_work(const struct msg_transfer *transfer, struct vi_state *state)
 {
     const struct msg_peer *peer = transfer->peer;
+    bool work = false;
     if (!peer->remote)
         return transfer->keys.count && vi_query(peer->vi, state) == OK && state->get;
     for (int i = 0; i < MSG_REPLAY_RAILS; i++) {
         struct vi *vi = peer->far->vi[i];
-        if (vi && vi_caps(vi)->get && vmsg_key_for(transfer, vi) && vi_query(vi, state) == OK && state->get)
-            return true;
+        if (vi && vi->name && !vi_caps(vi)->get)
+            return false;
+        work |= vi && !work && vmsg_key_for(transfer, vi) && vi_query(vi, state) == OK && state->get;
     }
-    return false;
+    return work;
 }
 
 /* In shared memory: from so many bytes on one copy by a kernel is cheaper than two by the processors. */

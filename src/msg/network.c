@@ -39,7 +39,7 @@ static int network_nic(const char *name, int network)
     int error = nic_open(name, &nic);
     if (error)
         return error;
-    error = vmsg_card_put(nic, vmsg_networks.tried_as[network]) ?: network_enter(nic, network);
+    error = vmsg_cards_put(&nic, 1, vmsg_networks.tried_as[network]) ?: network_enter(nic, network);
     if (error)
         vi_nic_close(nic);
     return error;

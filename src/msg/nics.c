@@ -1,9 +1,9 @@
 /* Which nics are open, how their peers are reached, and whether anything is awaited from the network.
  *
- * A transport is opened only for ranks that those before it in the table do not reach: in a job of one node the network
- * is never touched, not by a single system call. The nics that accept connections have an address (vi_nic.card). All
- * ranks put theirs into the launcher's key-value space, meet in a fence, and read that of another rank when they first
- * talk to it.
+ * Those of network cards are opened only where a rank is not on this node: else the network is never touched, not by a
+ * single system call; all that can be opened are, for a peer may be reached by several (ways.c). The nics that accept
+ * connections have an address (vi_nic.card). All ranks put theirs into the launcher's key-value space, meet in a fence,
+ * and read those of another rank when they first talk to it.
  *
  * What is awaited from remote ranks is counted: posted receives that a remote rank may match, transfers with one,
  * queues to one. While there is none, the network is polled rarely, whatever happens in shared memory. Rarely and not
@@ -13,13 +13,11 @@
 
 struct msg_networks vmsg_networks;
 
-#define CARD_MOST  1000
-
-/* True: every other rank is reached by what is open. */
-static bool complete(const struct msg_engine *engine)
+/* True: every other rank is reached by what is open; NODE: by nics for this node alone. */
+static bool complete(const struct msg_engine *engine, bool node)
 {
     for (uint32_t i = 0; i < engine->nics; i++)
-        if (!engine->nic[i]->caps.node || engine->job->local_count == engine->size)
+        if (engine->nic[i]->caps.node ? engine->job->local_count == engine->size : !node)
             return true;
     return false;
 }
@@ -34,49 +32,6 @@ bool vmsg_nic_remote(int network, int world)
         if (engine->job->local_ranks[i] == world)
             return false;
     return true;
-}
-
-/* ---- addresses --------------------------------------------------------------------------------------------------- */
-
-/* NETWORK: its number among those that were tried. */
-static const char *card_key(const struct vi_nic *nic, int network, int world, char key[64])
-{
-    snprintf(key, 64, "viaduct-%s%d-%d", nic->provider->name, network, world);
-    return key;
-}
-
-int vmsg_card_put(const struct vi_nic *nic, int network)
-{
-    char key[64];
-    return vboot_put_text(vmsg_engine.job, card_key(nic, network, vmsg_engine.rank, key), nic->card);
-}
-
-/* A vi to a rank, by the first nic of its network that reaches it. The launcher is asked under a lock: one thread at a
- * time. */
-int vmsg_nic_connect(struct msg_peer *peer, struct vi **vi)
-{
-    struct msg_engine *engine = &vmsg_engine;
-    struct vi_nic *const *from = peer->network ? &vmsg_networks.nic[peer->network] : engine->nic;
-    char card[CARD_MOST], key[64];
-    int world = peer->world;
-    int error =
-        engine->nics ? OK : vbase_fail(ERR_UNREACHABLE, "no transport is open, so rank %d is not reached", world);
-    for (uint32_t i = 0; i < (peer->network ? 1 : engine->usual); i++) {
-        struct vi_nic *nic = from[i];
-        struct vi_address address = {.peer = (uint32_t)world, .card = nic->card ? card : NULL};
-        error = OK; /* the next may do better */
-        if (nic->card) {
-            msg_lock(&engine->boot_lock);
-            error = vboot_get_text(engine->job, world, card_key(nic, vmsg_networks.tried_as[peer->network], world, key),
-                                   card, sizeof card);
-            msg_unlock(&engine->boot_lock);
-        }
-        if (!error)
-            error = vi_connect(nic, &address, peer, vi);
-        if (error == OK || error == ERR_AGAIN)
-            return error;
-    }
-    return error;
 }
 
 /* ---- opening ----------------------------------------------------------------------------------------------------- */
@@ -135,7 +90,7 @@ static int open_all(struct msg_engine *engine)
     int error = listener_ready(engine, &setup);
     if (error)
         return error;
-    for (const struct vi_provider *provider = vi_providers; provider->name && !complete(engine); provider++) {
+    for (const struct vi_provider *provider = vi_providers; provider->name && !complete(engine, true); provider++) {
         if (!vi_provider_allowed(provider) || engine->nics == MSG_NICS || (engine->size == 1 && provider->cards))
             continue; /* a rank alone has a place in its launcher's segment, where it is seen, and needs no more */
         error = vi_nic_open(provider, &setup, &engine->nic[engine->nics]);
@@ -151,7 +106,7 @@ static int open_all(struct msg_engine *engine)
     if (!engine->nics)
         return vbase_fail(ERR_UNREACHABLE, "none of the transports %s can be opened (VIADUCT_LOG=info tells why)",
                           vbase_settings.transports ? vbase_settings.transports : "of this build");
-    if (!complete(engine))
+    if (!complete(engine, false))
         return vbase_fail(ERR_UNREACHABLE, "%d ranks are on other nodes, and no transport %s can be opened to them "
                           "(VIADUCT_LOG=info tells why)", job->size - job->local_count,
                           vbase_settings.transports ? "that is allowed" : "of this build");
@@ -173,11 +128,9 @@ int vmsg_nics_open(const struct vi_sink *sink)
         vmsg_networks.node |= engine->nic[i]->caps.node;
         engine->networked |= engine->nic[i]->caps.polls_cost;
         engine->single = engine->nics == 1 && !engine->networked ? engine->nic[i] : NULL;
-        if (engine->nic[i]->card)
-            error = vmsg_card_put(engine->nic[i], 0);
     }
     if (!error && engine->networked)
-        error = vboot_fence(engine->job);
+        error = vmsg_cards_put(engine->nic, engine->nics, 0) ?: vboot_fence(engine->job);
     return error;
 }
 

@@ -20,9 +20,15 @@ void vmsg_summary_log(void); /* summary.c */
 int vmsg_nics_open(const struct vi_sink *sink) MUST_CHECK;
 void vmsg_nics_close(void);
 struct vi_setup vmsg_nic_setup(void);
-int vmsg_card_put(const struct vi_nic *nic, int network) MUST_CHECK;
-struct msg_peer;
-int vmsg_nic_connect(struct msg_peer *peer, struct vi **vi) MUST_CHECK; /* PEER owns it then */
+/* Addresses: address.c. TRIED: the number of a network among those that were tried. */
+#define MSG_WAYS       4 /* nics that have an address */
+#define MSG_CARD_TEXT  1024
+#define MSG_CARDS_TEXT (MSG_WAYS * MSG_CARD_TEXT)
+int vmsg_cards_put(struct vi_nic *const *nic, uint32_t count, int tried) MUST_CHECK;
+int vmsg_cards_get(int world, int tried, char text[MSG_CARDS_TEXT]) MUST_CHECK;
+/* that of the peer's nic of the same kind; false: it has none */
+bool vmsg_card_find(const char *text, const struct vi_nic *nic, char card[MSG_CARD_TEXT]);
+
 bool vmsg_nic_remote(int network, int world); /* reached by a nic whose polls cost */
 bool vmsg_nics_poll(int budget, struct vi *only); /* progress held; only: what is awaited comes on it, NULL: on any */
 /* awake ranks of this node, and MORE threads, outnumber processors: a hint */

@@ -18,8 +18,21 @@ struct msg_pace {
     uint64_t given;           /* bytes of chunks, since it came up */
 };
 
+/* By one nic. */
+struct msg_way {
+    struct vi_nic *nic;
+    bool at_once;        /* beside quicker ones: it is the quickest, or adds much to their speed */
+    bool given_up;       /* it did not come up, and nothing else carries: not again before that has changed */
+    uint8_t failures;    /* since it was up */
+    uint64_t not_before; /* ticks: of the next call, where there are several ways */
+};
+
 /* Of a remote peer. */
 struct msg_far {
+    struct msg_way way[MSG_WAYS]; /* the quickest first */
+    int ways;            /* 0: this side has not called yet */
+    bool lacking;        /* one of them is to be called, now or later, beside what there is */
+    uint64_t bare;       /* ticks: since when no rail of them was up, when that was so last */
     struct msg_replay replay;
     struct vi *vi[MSG_REPLAY_RAILS]; /* of the rails that are held */
     int held;
@@ -96,7 +109,7 @@ static inline int msg_peer_send(struct msg_peer *peer, uint64_t header, const st
     return msg_peer_send_as(peer, header, piece, pieces, 0);
 }
 
-/* Bytes of a body over this vi alone. */
+/* Bytes of a body over this rail alone. */
 static inline uint64_t msg_frame_room(const struct msg_peer *peer, const struct vi *vi)
 {
     return vi_caps(vi)->max_send - (peer->remote ? sizeof(struct msg_frame_extension) : 0);
@@ -109,6 +122,7 @@ void vmsg_peer_gone(struct msg_peer *peer); /* lock held: answers that wait for 
 int vmsg_peer_find(int network, int world, struct msg_peer **peer) MUST_CHECK; /* makes it on first use */
 struct msg_peer *vmsg_peer_known(int network, int world);                      /* NULL: not used yet */
 int vmsg_peer_connect(struct msg_peer *peer) MUST_CHECK;          /* lock held; OK when connected already */
+int vmsg_peer_call(struct msg_peer *peer) MUST_CHECK;             /* lock held; the same, and further ways are called */
 int vmsg_peer_accept(struct vi_nic *nic, uint32_t world) MUST_CHECK;
 void vmsg_peer_queue(struct msg_peer *peer, struct msg_request *request); /* lock held */
 bool vmsg_peer_flush(struct msg_peer *peer);  /* lock held: sends what is queued for it, as far as there is room */
@@ -118,6 +132,16 @@ void vmsg_peer_control(struct msg_peer *peer, uint64_t header, const void *body,
 void vmsg_peer_stuck(struct msg_peer *peer); /* lock held: wants to be flushed */
 void vmsg_peer_goodbye(struct msg_peer *peer, uint64_t header, const union msg_frame_body *body);
 void vmsg_peers_close(void); /* vis and memory, not the table */
+
+/* ---- ways.c: remote peers; lock held ----------------------------------------------------------------------------- */
+/* Calls over the next nic that is due: PEER owns the vi. ERR_AGAIN: none is now. */
+int vmsg_way_call(struct msg_peer *peer, struct vi **vi) MUST_CHECK;
+bool vmsg_ways_due(const struct msg_peer *peer);  /* one is called now, beside others */
+bool vmsg_ways_pend(const struct msg_peer *peer); /* none is up, and one more will be called */
+uint64_t vmsg_ways_room(const struct msg_peer *peer, const struct vi *vi); /* of a body over any rail there may be */
+void vmsg_way_up(struct msg_peer *peer, const struct vi *vi);
+void vmsg_way_lost(struct msg_peer *peer, const struct vi *vi);
+bool vmsg_way_spare(const struct msg_peer *peer, const struct vi *vi); /* it is not needed while a quicker one is up */
 
 /* ---- rail.c: remote peers; lock held ----------------------------------------------------------------------------- */
 bool vmsg_rails_flush(struct msg_peer *peer); /* fences, what is to be sent again, what is owed; true: something went */

@@ -53,7 +53,7 @@ bool vmsg_peer_flush(struct msg_peer *peer)
     bool went = false;
     if (unlikely(peer->gone))
         return false;
-    int error = vmsg_peer_connect(peer);
+    int error = vmsg_peer_call(peer);
     if (error == OK) {
         went = peer->remote && backs_go(peer);
         went |= peer->remote && vmsg_rails_flush(peer);

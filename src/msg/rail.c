@@ -3,8 +3,8 @@
  * unless it says otherwise.
  *
  * Ordered frames go over the main rail, peer->vi. When it is lost, the next one gets everything that is not
- * acknowledged. When there is none, a connection is asked for, and what is sent meanwhile waits in the queue of the
- * peer. The provider dials pairs of cards again by itself, as long as one rail or one connect is there. */
+ * acknowledged. When there is none, a connection is asked for (ways.c); what is sent meanwhile waits in the peer's
+ * queue. A provider dials its pairs of cards again by itself, as long as it has one rail or one connect. */
 #include "msg/event.h"
 #include "msg/transfer.h"
 
@@ -134,7 +134,7 @@ bool vmsg_rails_pend(struct msg_peer *peer)
     uint64_t name;
     bool asking;
     int over;
-    if (vmsg_replay_back(replay, &back))
+    if (vmsg_replay_back(replay, &back) || vmsg_ways_pend(peer))
         return true;
     if (!peer->vi)
         return !peer->parted || !msg_replay_quiet(replay);
@@ -151,12 +151,19 @@ static void flush_soon(struct msg_peer *peer)
 
 /* ---- rails that come and go -------------------------------------------------------------------------------------- */
 
+/* One that is up comes before one that is not, then the quicker one. */
+static bool is_better(const struct msg_far *far, int rail, int best)
+{
+    bool up = far->replay.rail[rail].name, best_up = far->replay.rail[best].name;
+    return up != best_up ? up : vi_caps(far->vi[rail])->trip_ns < vi_caps(far->vi[best])->trip_ns;
+}
+
 static void main_choose(struct msg_peer *peer)
 {
     struct msg_far *far = peer->far;
     int best = MSG_REPLAY_NONE;
     for (int i = 0; i < MSG_REPLAY_RAILS; i++)
-        if (far->vi[i] && (best == MSG_REPLAY_NONE || (far->replay.rail[i].name && !far->replay.rail[best].name)))
+        if (far->vi[i] && (best == MSG_REPLAY_NONE || is_better(far, i, best)))
             best = i;
     /* waits look at it */
     __atomic_store_n(&peer->vi, best == MSG_REPLAY_NONE ? NULL : far->vi[best], __ATOMIC_RELEASE);
@@ -176,7 +183,8 @@ void vmsg_rail_measure(struct msg_peer *peer, int rail, uint64_t age_ns)
     pace->asked = now;
     pace->rate = state.rate;
     pace->backlog = state.backlog;
-    pace->score = state.least_trip_ns / 2 + (state.rate ? state.crowd * 1000000000 / state.rate : 0);
+    pace->score = state.least_trip_ns ? state.least_trip_ns / 2 : vi_caps(peer->far->vi[rail])->trip_ns;
+    pace->score += state.rate ? state.crowd * 1000000000 / state.rate : 0;
 }
 
 /* A main rail that is quicker by a quarter, when nothing is unacknowledged. */
@@ -230,16 +238,17 @@ static void loss_tell(const struct msg_peer *peer, struct vi *vi, int cause)
              peer->vi != vi ? "" : peer->far->held > 1 ? "; another one carries" : "; it is called again");
 }
 
-/* From here on nothing of it lands any more. */
+/* From here on nothing of it lands any more. CAUSE OK: it is not needed. */
 static void rail_lose(struct msg_peer *peer, int rail, int cause)
 {
     struct msg_far *far = peer->far;
     struct vi *vi = far->vi[rail];
-    if (vi->name && !peer->parted && !vmsg_engine.stopping)
+    if (vi->name && !peer->parted && !vmsg_engine.stopping && cause)
         loss_tell(peer, vi, cause);
     far->vi[rail] = NULL;
     far->held--;
     vmsg_replay_lost(&far->replay, rail);
+    vmsg_way_lost(peer, vi);
     vi_disconnect_abruptly(vi);
     vmsg_chunks_lost(peer, rail);
     if (peer->vi == vi)
@@ -260,6 +269,20 @@ bool vmsg_rails_end(struct msg_peer *peer)
     return some;
 }
 
+/* A rail that is up takes the place of a main rail that is not; and slower ones are not needed beside it. */
+static void rail_settle(struct msg_peer *peer, const struct vi *vi)
+{
+    struct msg_far *far = peer->far;
+    vmsg_way_up(peer, vi);
+    VMSG_EVENT(MSG_EVENT_LINK_UP, peer->world, 0);
+    if (!peer->vi->name)
+        main_choose(peer);
+    for (int i = 0; i < MSG_REPLAY_RAILS; i++)
+        if (far->vi[i] && vmsg_way_spare(peer, far->vi[i]))
+            rail_lose(peer, i, OK);
+    flush_soon(peer);
+}
+
 void vmsg_rail_up(struct vi *vi)
 {
     struct msg_peer *peer = vi->owner;
@@ -268,7 +291,7 @@ void vmsg_rail_up(struct vi *vi)
     if (rail != MSG_REPLAY_NONE && !vmsg_replay_up(&peer->far->replay, rail, vi->name))
         rail_lose(peer, rail, vbase_fail(ERR_LINK_DOWN, "rank %d has lost it already", peer->world));
     else if (rail != MSG_REPLAY_NONE)
-        VMSG_EVENT(MSG_EVENT_LINK_UP, peer->world, 0);
+        rail_settle(peer, vi);
     msg_unlock(&peer->lock);
 }
 
@@ -280,7 +303,7 @@ void vmsg_rail_down(struct vi *vi, int cause)
     bool never = !vi->name;
     if (rail != MSG_REPLAY_NONE)
         rail_lose(peer, rail, cause);
-    bool alone = !peer->vi;
+    bool alone = !peer->vi && !vmsg_ways_pend(peer);
     msg_unlock(&peer->lock);
     if (never && alone && !peer->parted && !vmsg_engine.stopping) /* it was called for long enough */
         vmsg_failed(vbase_fail(cause, "%s; viaduct doctor tells more of that host", vbase_error_detail()));
@@ -353,6 +376,8 @@ int vmsg_rail_received(struct vi *vi, uint64_t header, const void *data, size_t 
         flush_soon(peer);
     if (unlikely(peer->far->held > 1 && peer->vi))
         main_better(peer);
+    if (unlikely(peer->far->lacking && vmsg_ways_due(peer)))
+        vmsg_peer_stuck(peer);
     msg_unlock(&peer->lock);
     return verdict;
 }

@@ -55,21 +55,21 @@ enum msg_mover {
 struct msg_frame_id {
     uint64_t id; /* of the sender's transfer */
 };
-/* A key that is good over the rails of one pair of cards alone: each of several adapters has keys of its own. */
+/* A key that is good over some rails alone: each adapter, and each provider, has keys of its own. */
 struct msg_frame_key {
-    uint64_t pair; /* the upper half of the rails' names */
+    uint64_t rails; /* a bit each: 1 << the upper half of their names */
     struct vi_key key;
 };
 struct msg_frame_announce {
     uint64_t total;    /* bytes of the message */
     uint64_t id;       /* of the sender's transfer */
-    struct vi_key key; /* of the sender's buffer, for all rails that are not listed */
+    struct vi_key key; /* of the sender's buffer, in shared memory; for remote ranks keys are listed */
 };
 struct msg_frame_grant {
     uint64_t id;         /* of the sender's transfer */
     uint64_t answer;     /* of the receiver's transfer: DATA and DONE(PARTIAL) carry it */
     uint64_t upto;       /* the end of the range */
-    struct vi_key key;   /* of the receiver's buffer, for all rails that are not listed */
+    struct vi_key key;   /* of the receiver's buffer, in shared memory; for remote ranks keys are listed */
     uint32_t generation; /* of the slot */
     uint16_t pages;      /* of a chunk that is claimed from the slot */
     uint8_t slot;

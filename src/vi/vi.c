@@ -74,6 +74,12 @@ int vi_no_wake(struct vi *vi)
     return vbase_fail(ERR_UNSUPPORTED, "%s shares no memory", vi->nic->provider->name);
 }
 
+int vi_no_reach(struct vi_nic *nic, const struct vi_address *to, struct vi_reach *reach)
+{
+    (void)to, (void)reach;
+    return vbase_fail(ERR_UNSUPPORTED, "%s has no cards", nic->provider->name);
+}
+
 static vi_opener *wrapper;
 
 void vi_wrap(vi_opener *open) { wrapper = open; }

@@ -1,8 +1,8 @@
 /* vi: the user-level network. A wire, a window, a doorbell. No ranks' meaning, no tags, no matching.
  *
  * Objects: a nic is an opened adapter of a provider; a vi is a connected endpoint on one nic; a region is registered
- * memory with a key that the other side can name, one for each nic. Fourteen operations; what a provider lacks is a
- * function that answers ERR_UNSUPPORTED (vi_no_get, vi_no_map, vi_no_wake): no caller tests for NULL.
+ * memory with a key that the other side can name, one for each nic. Fifteen operations; what a provider lacks is a
+ * function that answers ERR_UNSUPPORTED (vi_no_get, vi_no_map, ...): no caller tests for NULL.
  *
  * Threads: one thread at a time polls or arms a nic; one at a time sends on a vi. Polling and sending may go on at
  * once. msg holds the locks; providers hold none, except where a comment says so. No operation blocks.
@@ -26,6 +26,7 @@ struct vi_caps {
     uint64_t max_put;        /* bytes of one put or get */
     uint64_t put_least;      /* from so many bytes on a put by the sender alone beats sends; 0: it never does */
     uint32_t depth;          /* sends that may be under way on one vi */
+    uint32_t trip_ns;        /* a small message takes about so long, as a rule: orders the ways to a peer, no more */
     uint8_t ordered;         /* sends of one vi arrive in order */
     uint8_t get, put, map;   /* these operations exist on this nic (whether they reach a peer: vi_query) */
     uint8_t source;          /* the last piece of a send may be written by a source: VI_SOURCE */
@@ -117,6 +118,12 @@ struct vi_address {
     const char *card;     /* the peer's vi_nic.card; NULL where none is needed: in memory, or where the peer calls */
 };
 
+/* By which of our cards, and how fast. */
+#define VI_CARDS 8
+struct vi_reach {
+    uint32_t speed[VI_CARDS]; /* Mb/s of the rails that may be up over this card; 0: none */
+};
+
 /* A put or get: LOCAL pieces <-> KEY + OFFSET of the other side. With COOKIE, completion that is not at once is told
  * through the sink. The local memory must stay until then. */
 struct vi_transfer {
@@ -184,6 +191,9 @@ struct vi_ops {
      * is the caller's, readable as vi->owner. Calling and being called at once give one vi on each side. Where several
      * pairs of cards may connect the two, it uses the first that does; the others are tried meanwhile. */
     int (*connect)(struct vi_nic *nic, const struct vi_address *to, void *owner, struct vi **vi);
+    /* What vis to a peer could do beside those of other nics: every provider numbers our cards alike. TO must have a
+     * card. ERR_UNREACHABLE, ERR_PROTOCOL. */
+    int (*reach)(struct vi_nic *nic, const struct vi_address *to, struct vi_reach *reach);
     /* Frees the vi. What was accepted for sending is still delivered where links are not lost. ABRUPT: the vi is of
      * no use any more: nothing of it lands after the call has returned, and completion of its puts and gets is not
      * told. */
@@ -224,7 +234,8 @@ struct vi_nic {
     uint32_t rank;
     bool alone;          /* one thread does everything, no lock is needed: vi_threads */
     const _Atomic uint32_t *asleep; /* how many processes of the node sleep, a hint; NULL: no memory is shared */
-    const char *card; /* what peers put into vi_address.card: printable, no blank, '=', ';', below 1000 bytes; NULL */
+    const char *card; /* what peers put into vi_address.card: printable, no blank, none of =;|, < 1000 bytes; NULL */
+    uint64_t rails;   /* those that its vis may be of (vi.name), a bit each */
 };
 struct vi {
     const struct vi_ops *ops;
@@ -251,6 +262,7 @@ VEXPORT int vi_settings_check(void) MUST_CHECK;
 /* The answers of providers that lack these. */
 int vi_no_get(struct vi *vi, const struct vi_transfer *transfer);
 int vi_no_wake(struct vi *vi);
+int vi_no_reach(struct vi_nic *nic, const struct vi_address *to, struct vi_reach *reach);
 int vi_no_map(struct vi *vi, struct vi_key key, uint64_t offset, uint64_t length, void **pointer);
 
 VEXPORT int vi_nic_open(const struct vi_provider *provider, const struct vi_setup *setup,
@@ -275,6 +287,10 @@ static inline void vi_nic_close(struct vi_nic *nic) { nic->ops->close(nic); }
 static inline int vi_connect(struct vi_nic *nic, const struct vi_address *to, void *owner, struct vi **vi)
 {
     return nic->ops->connect(nic, to, owner, vi);
+}
+static inline int vi_reach(struct vi_nic *nic, const struct vi_address *to, struct vi_reach *reach)
+{
+    return nic->ops->reach(nic, to, reach);
 }
 static inline int vi_accept(struct vi_nic *nic, uint32_t peer, void *owner, struct vi **vi)
 {

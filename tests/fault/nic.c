@@ -131,6 +131,7 @@ static int open_wrapped(const struct vi_provider *provider, const struct vi_setu
     nic->nic.caps.source = 0;
     nic->nic.rank = setup->rank;
     nic->nic.card = nic->inner->card;
+    nic->nic.rails = nic->inner->rails;
     nic->nic.asleep = nic->inner->asleep;
     nic->random = nic->script.seed << 32 ^ setup->rank;
     list_init(&nic->vis);
@@ -354,7 +355,14 @@ static int arm_on(struct vi_nic *base, enum vi_arm what, struct vi_wait *wait)
 }
 
 /* What opens it is not here, and regions are those of the provider below. */
+static int fault_reach(struct vi_nic *base, const struct vi_address *to, struct vi_reach *reach)
+{
+    struct vi_nic *inner = fault_nic_of(base)->inner;
+    return inner->ops->reach(inner, to, reach);
+}
+
 static const struct vi_ops fault_ops = {
+    .reach = fault_reach,
     .close = close_nic,
     .connect = connect_vi,
     .disconnect = disconnect_vi,

@@ -186,7 +186,7 @@ static size_t keys_add(unsigned char *body, size_t length, unsigned mask)
 {
     for (unsigned i = 0; i < ADAPTERS; i++)
         if (mask >> i & 1) {
-            struct msg_frame_key key = {10 + i, {{1000 + i}}};
+            struct msg_frame_key key = {1ull << (10 + i), {{1000 + i}}};
             memcpy(body + length, &key, sizeof key);
             length += sizeof key;
         }
@@ -272,7 +272,7 @@ static void pushed(void)
     memcpy(key, sent[MSG_FRAME_GRANT].body + sizeof grant + sizeof(struct msg_frame_grant_more), sizeof key);
     CHECK_EQUAL(grant.mover, MSG_PUSH);
     for (unsigned i = 0; i < ADAPTERS; i++) {
-        CHECK_EQUAL(key[i].pair, 10 + i);
+        CHECK_EQUAL(key[i].rails, 1ull << (10 + i));
         CHECK_EQUAL(key[i].key.word[0], 2000 + i);
     }
     memcpy(ours, theirs, FIRST);
@@ -380,7 +380,7 @@ static void sends(unsigned keyed, bool alone)
     memcpy(key + alone, sent[MSG_FRAME_ANNOUNCE].body + sizeof head, sizeof key - alone * sizeof *key);
     CHECK_EQUAL(head.total, BYTES);
     for (unsigned i = alone; i < ADAPTERS; i++) {
-        CHECK_EQUAL(key[i].pair, 10 + i);
+        CHECK_EQUAL(key[i].rails, 1ull << (10 + i));
         CHECK_EQUAL(key[i].key.word[0], 2000 + i);
     }
     struct msg_frame_grant grant = {.id = head.id, .answer = THEIR_ID, .upto = BYTES, .mover = MSG_PUSH};
@@ -470,7 +470,7 @@ static struct msg_movement movement(bool sender, uint64_t bytes)
     struct msg_movement one = {.peer = peer(), .sender = sender, .over = over, .owner = &overs};
     one.buffer = (struct type_buffer){.base = ours, .count = bytes};
     for (unsigned i = 0; i < ADAPTERS; i++)
-        one.keys.at[one.keys.count++] = (struct msg_frame_key){10 + i, {{1000 + i}}};
+        one.keys.at[one.keys.count++] = (struct msg_frame_key){1ull << (10 + i), {{1000 + i}}};
     overs = 0;
     return one;
 }

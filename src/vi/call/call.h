@@ -18,7 +18,7 @@
 #define CALL_PATH 112 /* two interfaces' names and addresses */
 #define CALL_WHY  160
 
-_Static_assert(CALL_CARDS <= COUNT_CARDS, "every card has its counter");
+_Static_assert(CALL_CARDS <= COUNT_CARDS && CALL_CARDS <= VI_CARDS, "every card has its counter, and its speed");
 
 struct call_peer;
 struct call_rail;
@@ -178,6 +178,7 @@ void call_seat_listen(struct call_seat *seat, uint64_t now); /* its own listener
 
 /* Sessions: session.c */
 int call_connect(struct vi_nic *nic, const struct vi_address *to, void *owner, struct vi **vi);
+int call_reach(struct vi_nic *nic, const struct vi_address *to, struct vi_reach *reach);
 void call_disconnect(struct vi *vi, bool abrupt);
 void call_path_find(struct call_vi *vi, int fd); /* its cards: path, card, near */
 void call_up(struct call_vi *vi);              /* by attach: from now on the sink knows its name */

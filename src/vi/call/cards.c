@@ -348,3 +348,13 @@ int call_cards_match(const struct call_cards *mine, const struct call_cards *the
         *rails = 1; /* all of them are one memory */
     return found;
 }
+
+void call_cards_speeds(const struct call_pair *pair, int rails, uint32_t speed[CALL_CARDS])
+{
+    memset(speed, 0, CALL_CARDS * sizeof(speed[0]));
+    for (int i = 0; i < rails; i++) {
+        uint32_t mine = speed_rank(pair[i].mine.speed), theirs = speed_rank(pair[i].theirs.speed);
+        uint32_t both = speed[pair[i].mine.ordinal] + (mine < theirs ? mine : theirs);
+        speed[pair[i].mine.ordinal] = both < mine ? both : mine;
+    }
+}

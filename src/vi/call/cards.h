@@ -118,6 +118,9 @@ int call_cards_parse(const char *text, struct call_cards *cards) MUST_CHECK;
 int call_cards_match(const struct call_cards *mine, const struct call_cards *theirs, bool mine_first,
                      struct call_pair *pair, int most, int *rails);
 
+/* What the first RAILS of them may carry together, Mb/s, by the ordinals of our cards. */
+void call_cards_speeds(const struct call_pair *pair, int rails, uint32_t speed[CALL_CARDS]);
+
 /* Where to bind and connect to. */
 union call_place {
     struct sockaddr any;

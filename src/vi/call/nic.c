@@ -48,6 +48,7 @@ int call_open(struct call_nic *nic, const struct call_provider *provider, const 
     for (size_t i = 0; i < ARRAY_LENGTH(lists); i++)
         list_init(lists[i]);
     nic->nic = (struct vi_nic){.ops = provider->ops, .sink = *setup->sink, .rank = setup->rank, .card = nic->card};
+    nic->nic.rails = ((1ull << CALL_PAIRS) - 1) << (provider->number * CALL_PAIRS);
     nic->provider = provider;
     nic->ranks = setup->ranks;
     nic->epoll = nic->timer = -1;

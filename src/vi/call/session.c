@@ -62,6 +62,21 @@ static int ways_find(const struct call_nic *nic, struct call_peer *peer, const c
                       peer->rank, cards.name[0] ? cards.name : "its host", theirs);
 }
 
+int call_reach(struct vi_nic *base, const struct vi_address *to, struct vi_reach *reach)
+{
+    const struct call_nic *nic = (struct call_nic *)(void *)base;
+    struct call_pair pair[CALL_PAIRS];
+    struct call_cards cards;
+    int rails, error = call_cards_parse(to->card, &cards);
+    if (error)
+        return error;
+    *reach = (struct vi_reach){{0}};
+    if (call_cards_match(&nic->cards, &cards, base->rank < to->peer, pair, CALL_PAIRS, &rails) == 0)
+        return vbase_fail(ERR_UNREACHABLE, "no address of this host goes with one of rank %u's", to->peer);
+    call_cards_speeds(pair, rails, reach->speed);
+    return OK;
+}
+
 /* A session that waits takes the link that calls; without an address, where none waits one more is made for it. */
 int call_connect(struct vi_nic *base, const struct vi_address *to, void *owner, struct vi **out)
 {

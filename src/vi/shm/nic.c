@@ -250,6 +250,7 @@ const struct vi_ops shm_ops = {
     .open = nic_open,
     .close = nic_close,
     .connect = peer_connect,
+    .reach = vi_no_reach,
     .disconnect = peer_disconnect,
     .send = shm_send,
     .put = shm_put,

@@ -225,7 +225,8 @@ static int tcp_open(const struct vi_setup *setup, struct vi_nic **out)
     vbase_pool_open(&nic->regions, sizeof(struct tcp_region), 0);
     int error = call_open(&nic->call, &tcp_provider, setup);
     nic->call.nic.caps = (struct vi_caps){.max_send = TCP_MAX_SEND, .max_put = TCP_MAX_PUT, .depth = TCP_DEPTH,
-                                          .put_least = 1, .ordered = 1, .put = 1, .polls_cost = 1};
+                                          .trip_ns = TUNED(TCP_TRIP), .put_least = 1, .ordered = 1, .put = 1,
+                                          .polls_cost = 1};
     if (error)
         tcp_close(&nic->call.nic);
     else
@@ -280,6 +281,7 @@ const struct vi_ops tcp_ops = {
     .open = tcp_open,
     .close = tcp_close,
     .connect = call_connect,
+    .reach = call_reach,
     .disconnect = tcp_disconnect,
     .send = tcp_send,
     .put = tcp_put,

@@ -69,9 +69,9 @@ void verbs_adapter_events(struct verbs_adapter *adapter)
     while (poll(&there, 1, 0) > 0 && library->ibv_get_async_event(adapter->context, &event) == 0) {
         if (event.event_type == IBVERBS_EVENT_QP_LAST_WQE_REACHED)
             ((struct verbs_vi *)event.element.qp->qp_context)->last = true;
-        else if (event.event_type == IBVERBS_EVENT_DEVICE_FATAL || event.event_type == IBVERBS_EVENT_PORT_ERR)
-            LOG_WARN("%s, port %u: %s", adapter->name, adapter->number,
-                     event.event_type == IBVERBS_EVENT_PORT_ERR ? "the port is down" : "the device has failed");
+        else if (event.event_type == IBVERBS_EVENT_DEVICE_FATAL ||
+                 (event.event_type == IBVERBS_EVENT_PORT_ERR && event.element.port_num == adapter->number))
+            adapter->failed = true;
         library->ibv_ack_async_event(&event);
     }
 }
@@ -123,7 +123,8 @@ static void caps_find(struct verbs_adapter *adapter, const struct ibverbs_device
     adapter->nic.caps = (struct vi_caps){
         .max_send = VERBS_MAX_SEND,
         .max_put = adapter->port.max_msg_sz < VERBS_MAX_PUT ? adapter->port.max_msg_sz : VERBS_MAX_PUT,
-        .depth = VERBS_DEPTH, .put_least = 1, .ordered = 1, .get = 1, .put = 1, .polls_cost = 1, .adapter = 1};
+        .depth = VERBS_DEPTH, .trip_ns = TUNED(VERBS_TRIP), .put_least = 1, .ordered = 1, .get = 1, .put = 1,
+        .polls_cost = 1, .adapter = 1};
 }
 
 /* ---- finding them ------------------------------------------------------------------------------------------------ */

@@ -21,6 +21,21 @@ static void adapter_disarm(struct verbs_adapter *adapter)
     }
 }
 
+/* Its connections end at once when its port does: requests would be repeated for seconds. */
+static void adapter_look(struct verbs_adapter *adapter)
+{
+    base_lock(&adapter->lock);
+    verbs_adapter_events(adapter);
+    bool failed = adapter->failed;
+    adapter->failed = false;
+    base_unlock(&adapter->lock);
+    list_for_each(node, &adapter->home->attached) {
+        struct verbs_vi *vi = container_of(node, struct verbs_vi, attached);
+        if (failed && vi->adapter == adapter)
+            verbs_break_later(vi, vbase_fail(ERR_LINK_DOWN, "port %u of %s is down", adapter->number, adapter->name));
+    }
+}
+
 static void sockets_look(struct verbs_nic *nic)
 {
     struct epoll_event event[EVENTS];
@@ -32,11 +47,8 @@ static void sockets_look(struct verbs_nic *nic)
         if (link)
             verbs_link_event(link);
     }
-    for (int i = 0; i < nic->adapters; i++) {
-        base_lock(&nic->adapter[i]->lock);
-        verbs_adapter_events(nic->adapter[i]);
-        base_unlock(&nic->adapter[i]->lock);
-    }
+    for (int i = 0; i < nic->adapters; i++)
+        adapter_look(nic->adapter[i]);
     bool due = now >= nic->call.timer_at;
     if (due)
         nic->call.timer_at = CALL_NEVER;
@@ -178,6 +190,7 @@ const struct vi_ops verbs_ops = {
     .open = verbs_open,
     .close = verbs_close,
     .connect = call_connect,
+    .reach = call_reach,
     .disconnect = verbs_disconnect,
     .send = verbs_send,
     .put = verbs_put,

@@ -120,9 +120,13 @@ static int pair_create(struct verbs_vi *vi, struct verbs_adapter *adapter)
 
 int verbs_pair_make(struct verbs_vi *vi, struct verbs_adapter *adapter)
 {
+    struct ibverbs_port_attr port;
     int error = room_make(adapter);
     if (error)
         return error;
+    if (adapter->home->library->ibv_query_port(adapter->context, adapter->number, &port) ||
+        port.state != IBVERBS_PORT_ACTIVE)
+        return vbase_fail(ERR_LINK_DOWN, "port %u of %s is down", adapter->number, adapter->name);
     vi->adapter = adapter;
     vi->state = VERBS_MEETING;
     error = pair_create(vi, adapter) ?: vbase_random(&vi->first, sizeof(vi->first));

@@ -108,6 +108,7 @@ struct verbs_adapter {
 
     struct base_lock lock;   /* below */
     bool armed;
+    bool failed;             /* its port is down, or the device is lost: its connections end at the next poll */
     int room;                /* of the completion queue */
     int needed;
     struct base_map vis;     /* by number of their queue pairs */

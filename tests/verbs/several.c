@@ -1,0 +1,85 @@
+/* Two providers reach one peer: the quicker one carries; when it is cut in the middle of transfers the other one is called and
+ * goes on, and when it is back it carries again. Every byte is looked at. Run by several.sh, on the double of libibverbs. */
+#include "msg/harness.h"
+#include "verbs/double.h"
+
+enum { MESSAGES = 6, LONGEST = 3000000, GOES_ON = 1 };
+static const size_t lengths[MESSAGES] = {8, 20000, 700000, 0, 3000, LONGEST};
+static unsigned char *out[MESSAGES], *in[MESSAGES];
+
+static void ports(bool up)
+{
+    char name[16];
+    for (int i = 0; i < 2; i++) {
+        snprintf(name, sizeof name, "double%d", i);
+        double_port(name, up);
+    }
+}
+
+/* Both ways at once; CUT: in the middle of them. */
+static void exchange(int rank, unsigned round, int cut)
+{
+    struct msg_request send[MESSAGES], receive[MESSAGES];
+    for (int i = 0; i < MESSAGES; i++) {
+        struct msg_where other = {world, 1 - rank, i};
+        struct type_buffer from = {.base = out[i], .count = lengths[i]}, to = {.base = in[i], .count = lengths[i]};
+        for (size_t at = 0; at < lengths[i]; at++)
+            out[i][at] = check_byte(round * 10 + (unsigned)(i + rank), at);
+        send[i] = receive[i] = (struct msg_request){0};
+        CHECK_EQUAL(vmsg_recv_start(&receive[i], &other, &to), OK);
+        CHECK_EQUAL(vmsg_send_start(&send[i], &other, &from, MSG_STANDARD), OK);
+    }
+    if (cut >= 0) {
+        CHECK_EQUAL(vmsg_wait(&receive[2]), OK);
+        ports(cut);
+    }
+    for (int i = 0; i < MESSAGES; i++) {
+        size_t at = 0;
+        CHECK_EQUAL(vmsg_wait(&send[i]), OK);
+        CHECK_EQUAL(vmsg_wait(&receive[i]), OK);
+        while (at < lengths[i] && in[i][at] == check_byte(round * 10 + (unsigned)(i + 1 - rank), at))
+            at++;
+        CHECK_EQUAL(at, lengths[i]);
+    }
+}
+
+/* Rounds until small messages go by NAME, as rank 0 sees it. */
+static unsigned rounds_until(int rank, unsigned round, const char *name)
+{
+    for (int on = GOES_ON; on == GOES_ON; round++) {
+        struct msg_route route;
+        exchange(rank, round, -1);
+        CHECK_EQUAL(vmsg_route(world, 1 - rank, &route), OK);
+        on = strcmp(route.transport, name) == 0 ? 0 : GOES_ON;
+        if (rank == 0)
+            CHECK_EQUAL(vmsg_send(world, 1, 99, &on, sizeof on), OK);
+        else
+            CHECK_EQUAL(vmsg_recv(world, 0, 99, &on, sizeof on, NULL), OK);
+    }
+    return round;
+}
+
+static void body(int rank)
+{
+    for (int i = 0; i < MESSAGES; i++) {
+        out[i] = malloc(LONGEST);
+        in[i] = malloc(LONGEST);
+    }
+    unsigned round = rounds_until(rank, 0, "verbs");
+    for (int times = 0; times < 3; times++) {
+        exchange(rank, round++, rank == times % 2 ? false : -1);
+        round = rounds_until(rank, round, "tcp");
+        exchange(rank, round++, rank == times % 2 ? true : -1);
+        round = rounds_until(rank, round, "verbs");
+    }
+    for (int i = 0; i < MESSAGES; i++) {
+        free(out[i]);
+        free(in[i]);
+    }
+}
+
+int main(void)
+{
+    harness_run(2, body);
+    return check_done();
+}

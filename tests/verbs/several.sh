@@ -1,0 +1,17 @@
+# Verbs and TCP reach one peer: the quicker carries, the other one goes on when it is cut, and it comes back; and MPI programs over both.
+# presets: release asan
+# timeout: 300 takes: 15
+source "$VIADUCT_SOURCE/tests/lib/shell"
+[ -e "$VIADUCT_BUILD/tests/verbs/libibverbs.so.1" ] || skip "libibverbs-dev is not installed"
+export LD_LIBRARY_PATH=$VIADUCT_BUILD/tests/verbs DOUBLE_MEMORY=$work/memory VIADUCT_TRANSPORTS=verbs,tcp
+run 120 "$VIADUCT_BUILD/tests/verbs/several"
+expect_status 0 "cut and back: $(head -5 "$work/out" "$work/err")"
+for program in cancel collective packed random threads; do
+    for ranks in 2 4; do
+        rm -f "$work/memory"
+        run 60 "$mpiexec" -n $ranks "$VIADUCT_BUILD/tests/test-mpi-$program"
+        expect_status 0 "$program on $ranks ranks"
+        [ -s "$work/memory" ] || fail "the double was not used"
+    done
+done
+finish
