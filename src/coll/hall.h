@@ -155,8 +155,8 @@ static inline void *hall_data(const struct hall_track *track, size_t place, size
     return bytes <= HALL_DATA ? track->block[place].data : track->wide + place * HALL_WIDE;
 }
 
-/* One number is what most of the small calls move: a call of memcpy takes longer than that. False: it is something else,
- * and nothing was copied. */
+/* One number is what most of the small calls move: a call of memcpy takes longer than that. False: it is something
+ * else, and nothing was copied. */
 static inline bool hall_copy_word(void *to, const void *from, size_t bytes)
 {
     if (bytes == sizeof(uint64_t))

@@ -27,7 +27,8 @@ size_t vcoll_hall_lay_out(struct coll_hall *hall, struct hall_memory *memory)
 /* ---- epochs ---- */
 
 /* All have arrived in the epoch of the round before. */
-static inline __attribute__((always_inline)) bool track_is_settled(const struct coll_hall *hall, struct hall_track *track)
+static inline __attribute__((always_inline)) bool track_is_settled(const struct coll_hall *hall,
+                                                                   struct hall_track *track)
 {
     uint64_t epoch = track->epoch;
     if (track->settled == epoch)
