@@ -30,12 +30,13 @@ static uint64_t slot_word(uint32_t generation) { return (uint64_t)generation << 
 static uint32_t word_generation(uint64_t word) { return (uint32_t)(word >> (2 * COUNT_BITS)); }
 
 /* What is claimed at a time, a multiple of a page; 0: such a message has too many chunks. Of two parts the receiver's
- * is larger by a page: it begins while the sender does not know it yet. With several threads a copy keeps the others
- * out of progress. */
-static uint64_t chunk_of(uint64_t want)
+ * is larger by a page: it begins while the sender does not know it yet. In PUSH_SLOT one side alone moves a chunk, and
+ * a call of the kernel costs the receiver much, so up to the longest chunk there is one. With several threads a copy
+ * keeps the others out of progress. */
+static uint64_t chunk_of(uint64_t want, enum msg_mover mover)
 {
     uint64_t most = vmsg_engine.threads ? TUNED(CHUNK_THREADS) : TUNED(CHUNK), chunk = most;
-    if (want <= TUNED(CHUNK_LEAST))
+    if (want <= (mover == MSG_PUSH_SLOT ? most : TUNED(CHUNK_LEAST)))
         return (want + PAGE - 1) / PAGE * PAGE;
     if (want <= 2 * most)
         return (want / 2 / PAGE + 1) * PAGE;
@@ -73,7 +74,7 @@ bool vmsg_slot_take(struct msg_transfer *transfer, bool at_once)
 {
     struct msg_slots *slots = &vmsg_slots;
     struct vi *vi = transfer->peer->vi;
-    transfer->chunk = chunk_of(transfer->want);
+    transfer->chunk = chunk_of(transfer->want, (enum msg_mover)transfer->mover);
     if (!transfer->chunk || transfer->chunk > vi_caps(vi)->max_put)
         return false;
     msg_lock(&vmsg_engine.leaf);

@@ -166,7 +166,7 @@ static void scribble(const struct shm_segment *s)
 
     if (which < 2 && random_below(2)) { /* a cell that will be believed for a moment */
         struct shm_cell *cell = (struct shm_cell *)(void *)place[which] + random_below(SHM_LINES);
-        cell->kind = (uint16_t)(random_below(8) | random_below(2) * SHM_PAST | random_below(3) * SHM_TURN);
+        cell->kind = (uint16_t)(random_below(9) | random_below(3) * SHM_TURN);
         cell->length = (uint16_t)random_below(random_below(2) ? 80 : 3000);
         cell->block.offset = word;
         cell->block.length = random_below(2) ? random_below(20000) : word;
@@ -236,7 +236,7 @@ int main(int argc, char **argv)
     nonsense(SHM_BLOCK, 8, 64, 0xffffffff);
     nonsense(SHM_ROWED, SHM_INLINE, 0, 0);
     nonsense(SHM_ROWED, SHM_ROW + 1, 0, 0);
-    nonsense(SHM_ROWED | SHM_PAST, 65535, 0, 0);
+    nonsense(SHM_ROWED | 0x80, 65535, 0, 0);
     row_beyond();
     ring_skipped();
     too_much_credit();

@@ -502,6 +502,9 @@ static void sessions(void)
 int main(void)
 {
     CHECK_EQUAL(vbase_settings_read(), OK);
+    one_way(); /* with probes between the messages */
+    two_ways();
+    atomic_store(&shm_line_fixed, CLASS_SLOW); /* and none from here on: lines are counted */
     wrap();
     rotation();
     pages_are_shared();

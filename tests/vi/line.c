@@ -14,7 +14,7 @@ static uint64_t now;
 static void samples(struct shm_line *line, double ns, int count)
 {
     for (int i = 0; i < count; i++)
-        shm_line_sampled(line, (uint64_t)(ns * SHM_SAMPLE / CACHE_LINE), SHM_SAMPLE, now);
+        shm_line_sampled(line, (uint64_t)(ns * SHM_SAMPLE / CACHE_LINE), now);
 }
 
 static void pass_ms(uint64_t ms) { now += vbase_clock_ticks_of_ns(ms * 1000000); }
@@ -37,24 +37,6 @@ static void first_samples(void)
     struct shm_line line = {.class = CLASS_SLOW};
     samples(&line, 2.5 * SANE, 100); /* interrupted, each of them */
     CHECK(!line.known);
-}
-
-/* Shorter samples look dearer a line. They tell of a far line, and of no other: they may have been fetched ahead. */
-static void shorter(void)
-{
-    struct shm_line line = {.class = CLASS_SLOW};
-    const double dearer = 100.0 / (double)TUNED(LINE_SHORT);
-
-    samples(&line, FAR, 1); /* a new page */
-    for (uint64_t i = 0; i < TUNED(LINE_SAMPLES); i++)
-        shm_line_sampled(&line, (uint64_t)(0.3 * dearer * BORDER_NEAR * SHM_SAMPLE / 2 / CACHE_LINE), SHM_SAMPLE / 2, now);
-    CHECK(!line.known && line.row == 0);
-    for (uint64_t i = 0; i < TUNED(LINE_SAMPLES); i++)
-        shm_line_sampled(&line, (uint64_t)(0.8 * dearer * BORDER_SLOW * SHM_SAMPLE / 2 / CACHE_LINE), SHM_SAMPLE / 2, now);
-    CHECK(!line.known);
-    for (uint64_t i = 0; i < TUNED(LINE_SAMPLES); i++)
-        shm_line_sampled(&line, (uint64_t)(1.2 * dearer * BORDER_SLOW * SHM_SAMPLE / 2 / CACHE_LINE), SHM_SAMPLE / 2, now);
-    CHECK_EQUAL(line.class, CLASS_FAR);
 }
 
 static void changes(void)
@@ -108,7 +90,6 @@ static void stored(enum base_class class)
 {
     static unsigned char data[SHM_MAX_SEND];
     struct vi_state state;
-    unsigned past = 0, plain = 0;
 
     atomic_store(&shm_line_fixed, (int)class);
     struct vi *vi = pair_start();
@@ -117,47 +98,78 @@ static void stored(enum base_class class)
     for (unsigned n = 0; n < 4000; n++) {
         size_t length = random_below(n % 3 ? SHM_ROW : SHM_MAX_SEND) + 1, cut = random_below((unsigned)length);
         struct iovec piece[2] = {{data, cut}, {data + cut, length - cut}};
-        const struct shm_cell *cell = &shm_vi_of(vi)->out[atomic_load(&shm_vi_of(vi)->out_next) % SHM_LINES];
         for (size_t i = 0; i < length; i++)
             data[i] = check_byte(n, i);
         CHECK_EQUAL(vi_send(vi, n, n % 2 ? piece : &(struct iovec){data, length}, n % 2 ? 2 : 1), OK);
-        if ((uint8_t)cell->kind == SHM_SKIP)
-            cell = shm_vi_of(vi)->out;
-        past += cell->kind & SHM_PAST ? 1 : 0;
-        plain += length >= TUNED(STORE_PAST_LEAST) && !(cell->kind & SHM_PAST);
-        CHECK(length >= TUNED(STORE_PAST_LEAST) || !(cell->kind & SHM_PAST));
+        CHECK_EQUAL(shm_stores_past(shm_vi_of(vi), (uint32_t)length),
+                    class == CLASS_FAR && length >= TUNED(STORE_PAST_LEAST));
         CHECK_EQUAL(vi_poll(inside.nic[1], 1), 1);
         CHECK_EQUAL(inside.length[1], length);
         CHECK(memcmp(inside.data[1], data, length) == 0);
     }
-    CHECK(class == CLASS_FAR ? past > 100 && plain > 0 && plain < past / 100 : past == 0);
     inside_stop();
     atomic_store(&shm_line_fixed, -1);
 }
 
-/* A row whose lines were asked for while the one before was copied is not timed; one that comes alone is. */
-static void asked(void)
+static uint32_t lines_sent(struct vi *vi) { return (uint32_t)atomic_load(&shm_vi_of(vi)->out_next); }
+
+/* The last probe is old: another one is asked for. */
+static void old(struct shm_line *line, struct vi_nic *nic)
 {
+    line->probed_at -= vbase_clock_ticks_of_ns(TUNED_NS(LINE_OLD));
+    for (unsigned n = 0; n < 10000000 && !line->asked; n++)
+        (void)vi_poll(nic, 4);
+    CHECK(line->asked);
+}
+
+/* Probes come behind messages while they are asked for, one at a time, and nobody sees them. */
+static void probes(void)
+{
+    const uint32_t probe = shm_row_lines(SHM_SAMPLE);
     struct vi *vi = pair_start();
-    const struct shm_line *line = &shm_nic_of(inside.nic[1])->hot[0]->line;
-    size_t row = TUNED(SHM_ROW_MOST) < SHM_ROW ? TUNED(SHM_ROW_MOST) : SHM_ROW;
-    for (unsigned n = 0; n < 50; n++) {
-        CHECK_EQUAL(inside_send(vi, n, row), OK);
-        CHECK_EQUAL(inside_send(vi, n, row), OK);
+    struct shm_line *line = &shm_nic_of(inside.nic[1])->hot[0]->line;
+
+    for (unsigned n = 0; n < 1000 && !line->known; n++) {
+        uint32_t before = lines_sent(vi);
+        bool asked = line->asked; /* after one that was interrupted not at once */
+        CHECK_EQUAL(inside_send(vi, 1, 40), OK);
+        CHECK(asked ? lines_sent(vi) - before >= 1 + probe : lines_sent(vi) - before == 1);
+        before = lines_sent(vi);
+        CHECK_EQUAL(inside_send(vi, 2, 40), OK); /* the one before is not taken */
+        CHECK_EQUAL(lines_sent(vi) - before, 1);
         CHECK_EQUAL(vi_poll(inside.nic[1], 1), 1);
         CHECK_EQUAL(vi_poll(inside.nic[1], 1), 1);
-        CHECK(!line->known && line->row == 0);
-    }
-    for (unsigned n = 0; n < 50; n++) {
-        CHECK_EQUAL(inside_send(vi, n, SHM_SAMPLE / 2), OK);
-        CHECK_EQUAL(vi_poll(inside.nic[1], 1), 1);
-    }
-    CHECK(!line->known && line->left > 1); /* short ones are timed rarely, known or not */
-    for (unsigned n = 0; n < 500 && !line->known; n++) {
-        CHECK_EQUAL(inside_send(vi, n, SHM_SAMPLE), OK);
-        CHECK_EQUAL(vi_poll(inside.nic[1], 1), 1);
+        CHECK_EQUAL(vi_poll(inside.nic[1], 1), 0);
+        old(line, inside.nic[1]);
     }
     CHECK(line->known);
+    old(line, inside.nic[1]);
+    uint32_t before = lines_sent(vi);
+    CHECK_EQUAL(inside_send(vi, 3, 40), OK);
+    CHECK(lines_sent(vi) - before >= 1 + probe);
+    CHECK_EQUAL(vi_poll(inside.nic[1], 4), 1);
+    CHECK_EQUAL(vi_poll(inside.nic[1], 4), 0);
+    inside_stop();
+}
+
+/* No other kind of head holds no message. */
+static void probe_of_nonsense(void)
+{
+    struct vi *vi = pair_start();
+    struct shm_vi *sender = shm_vi_of(vi);
+    for (uint32_t n = lines_sent(vi); n % SHM_LINES < SHM_LINES - 4; n = lines_sent(vi)) {
+        CHECK_EQUAL(inside_send(vi, 1, 40), OK);
+        while (vi_poll(inside.nic[1], 1) > 0)
+            ;
+    }
+    uint32_t at = lines_sent(vi);
+    struct shm_cell *cell = &sender->out[at % SHM_LINES];
+    cell->kind = (uint16_t)(SHM_PROBE | sender->turns_out); /* it would go on beyond the ring */
+    cell->length = SHM_SAMPLE;
+    atomic_store(&cell->published, shm_word(at) + 1);
+    while (vi_poll(inside.nic[1], 1) > 0)
+        ;
+    CHECK(atomic_load(&shm_nic_of(inside.nic[1])->peers[0]->broken));
     inside_stop();
 }
 
@@ -166,9 +178,9 @@ int main(void)
     CHECK_EQUAL(vbase_settings_read(), OK);
     now = clock_ticks();
     first_samples();
-    shorter();
     changes();
-    asked();
+    probes();
+    probe_of_nonsense();
     stored(CLASS_NEAR);
     stored(CLASS_SLOW);
     stored(CLASS_FAR);

@@ -83,7 +83,8 @@ static void sleeper_wake(struct shm_vi *vi)
 COLD void shm_ring(struct shm_vi *vi)
 {
     struct shm_nic *nic = shm_nic_of(vi->vi.nic);
-    if (!(atomic_load_explicit(&vi->credit->hot, memory_order_relaxed) & SHM_HOT))
+    uint32_t hot = atomic_load_explicit(&vi->credit->hot, memory_order_relaxed);
+    if (!(hot & SHM_HOT))
         /* release: pairs with bits_take */
         atomic_fetch_or_explicit(&shm_bits_of(&nic->segment, vi->index)[nic->index / 64], 1ull << nic->index % 64,
                                  memory_order_release);
@@ -91,6 +92,8 @@ COLD void shm_ring(struct shm_vi *vi)
     atomic_thread_fence(memory_order_seq_cst);
     shm_hook("ring");
     sleeper_wake(vi);
+    if (hot & SHM_ASKED)
+        shm_probe(vi);
 }
 
 int shm_wake(struct vi *base)

@@ -55,8 +55,9 @@ static void hot_tell(struct shm_vi *vi)
 {
     int fixed = atomic_load_explicit(&shm_line_fixed, memory_order_relaxed);
     uint32_t class = fixed >= 0 ? (uint32_t)fixed + 1 : vi->line.known ? (uint32_t)vi->line.class + 1 : 0;
-    bool polled = vi->place != SHM_NOWHERE && !vi->cooling;
-    atomic_store_explicit(&vi->told_line->hot, (polled ? SHM_HOT : 0) | class << SHM_CLASS_SHIFT, memory_order_relaxed);
+    uint32_t polled = vi->place != SHM_NOWHERE && !vi->cooling ? SHM_HOT : 0;
+    uint32_t asked = polled && vi->line.asked && fixed < 0 ? SHM_ASKED : 0;
+    atomic_store_explicit(&vi->told_line->hot, polled | asked | class << SHM_CLASS_SHIFT, memory_order_relaxed);
 }
 
 static void lane_add(struct shm_nic *nic, struct shm_vi *vi)
@@ -132,19 +133,44 @@ static __attribute__((noinline)) uint32_t ready_next(struct shm_vi *vi)
     return ready_here(vi);
 }
 
-/* The rest of the ring is skipped. */
-static COLD uint32_t ready_behind(struct shm_vi *vi)
+static inline uint16_t head_kind(const struct shm_cell *cell) { return *(const volatile uint16_t *)&cell->kind; }
+static inline bool head_is_silent(const struct shm_vi *vi) { return (uint8_t)head_kind(vi->in_cell) >= SHM_SKIP; }
+
+/* Lines of a head that holds no message; 0: it makes no sense. */
+static uint32_t silent_lines(const struct shm_vi *vi)
 {
-    uint32_t at = (uint32_t)(vi->in_next % SHM_LINES);
-    if (at == 0) {
-        shm_break(vi, "a ring that is skipped");
-        return 0;
-    }
-    lines_end(vi, SHM_LINES - at);
-    return ready_here(vi);
+    uint32_t at = (uint32_t)(vi->in_next % SHM_LINES), probe = shm_row_lines(SHM_SAMPLE);
+    uint8_t kind = (uint8_t)head_kind(vi->in_cell);
+    if (kind == SHM_PROBE)
+        return at + probe <= SHM_LINES ? probe : 0;
+    return kind == SHM_SKIP && at ? SHM_LINES - at : 0;
 }
 
-static inline uint16_t head_kind(const struct shm_cell *cell) { return *(const volatile uint16_t *)&cell->kind; }
+static void probe_take(struct shm_vi *vi, const void *probe)
+{
+    shm_line_time(&vi->line, probe);
+    credit_tell(vi); /* the next one waits for it */
+    hot_tell(vi);
+}
+
+/* The rest of the ring is skipped, or a probe is taken: a probe may have to skip, and the row behind it, too. */
+static COLD uint32_t ready_behind(struct shm_vi *vi)
+{
+    uint32_t more;
+    for (int heads = 0; (more = ready_here(vi)) && head_is_silent(vi); heads++) {
+        const struct shm_cell *head = vi->in_cell;
+        bool probe = (uint8_t)head_kind(head) == SHM_PROBE;
+        uint32_t lines = heads < 3 ? silent_lines(vi) : 0;
+        if (lines == 0) {
+            shm_break(vi, "a head without a message where none can be");
+            return 0;
+        }
+        lines_end(vi, lines);
+        if (probe)
+            probe_take(vi, head->data);
+    }
+    return more;
+}
 
 /* Messages of the lane that may be taken, from vi->in_cell. */
 static inline __attribute__((always_inline)) uint32_t ready_lane(struct shm_vi *vi)
@@ -152,7 +178,7 @@ static inline __attribute__((always_inline)) uint32_t ready_lane(struct shm_vi *
     uint32_t more = ready_here(vi);
     if (unlikely(!more && vi->in_run))
         more = ready_next(vi);
-    return unlikely(more && (uint8_t)head_kind(vi->in_cell) == SHM_SKIP) ? ready_behind(vi) : more;
+    return unlikely(more && head_is_silent(vi)) ? ready_behind(vi) : more;
 }
 
 /* The next head counts all messages that have come by turn. */
@@ -196,43 +222,21 @@ static const char *block_at(const struct shm_nic *nic, const struct shm_vi *vi, 
     return shm_heap_of(&nic->segment, vi->index) + offset;
 }
 
-/* Payload that was stored ordinarily has come. Now and then the class of the line is measured with it, if nothing is
- * behind it: then it is fresh. */
-static COLD void line_judge(struct shm_vi *vi, const void *data, uint32_t length, uint32_t lines)
-{
-    uint64_t behind = vi->in_next + lines;
-    uint32_t word = atomic_load_explicit(&vi->in[behind % SHM_LINES].published, memory_order_relaxed);
-    vi->line.left = 1;
-    if (word - shm_word(behind) - 1 >= SHM_RUN && shm_line_time(&vi->line, data, length) && vi->place != SHM_NOWHERE)
-        hot_tell(vi);
-}
-
 /* In a stream the next row is there already: its payload comes while this one is copied. As long as this one, as far as
- * is known. */
+ * is known. A probe that was fetched ahead would tell nothing of the line. */
 static inline void next_ask(struct shm_vi *vi, uint32_t lines)
 {
     uint64_t behind = vi->in_next + lines;
     const struct shm_cell *next = &vi->in[behind % SHM_LINES];
     /* relaxed: a hint */
     uint32_t word = atomic_load_explicit(&next->published, memory_order_relaxed) - shm_word(behind);
-    if (word - 1 >= SHM_RUN)
+    if (word - 1 >= SHM_RUN || (uint8_t)head_kind(next) == SHM_PROBE)
         return;
     for (uint32_t i = 1; i < lines; i++)
         __builtin_prefetch(next + i);
-    vi->line.left += vi->line.left == 1; /* it tells nothing of the line */
 }
 
-static inline void payload_take(struct shm_nic *nic, struct shm_vi *vi, uint64_t header, uint16_t kind,
-                                const void *data, uint32_t length, uint32_t lines)
-{
-    if (unlikely(length >= SHM_SAMPLE / 2 && !(kind & SHM_PAST) && --vi->line.left == 0))
-        line_judge(vi, data, length, lines);
-    if (lines > 1)
-        next_ask(vi, lines);
-    nic->enough |= nic->nic.sink.received(&vi->vi, header, data, length, 1);
-}
-
-static bool block_take(struct shm_nic *nic, struct shm_vi *vi, const struct shm_cell *cell, uint16_t kind)
+static bool block_take(struct shm_nic *nic, struct shm_vi *vi, const struct shm_cell *cell)
 {
     uint32_t length;
     const char *block = block_at(nic, vi, cell, &length);
@@ -240,7 +244,7 @@ static bool block_take(struct shm_nic *nic, struct shm_vi *vi, const struct shm_
         shm_break(vi, "a block outside its heap");
         return false;
     }
-    payload_take(nic, vi, cell->header, kind, block, length, 1);
+    nic->enough |= nic->nic.sink.received(&vi->vi, cell->header, block, length, 1);
     vi->owed_bytes += length;
     return true;
 }
@@ -294,12 +298,13 @@ static COLD bool closed_take(struct shm_nic *nic, struct shm_vi *vi, uint16_t ki
 static bool odd_take(struct shm_nic *nic, struct shm_vi *vi, const struct shm_cell *cell, uint16_t kind,
                      uint32_t length, uint32_t lines)
 {
-    switch ((uint8_t)kind & ~SHM_PAST) {
+    switch ((uint8_t)kind) {
     case SHM_ROWED:
-        payload_take(nic, vi, cell->header, kind, cell->data, length, lines);
+        next_ask(vi, lines);
+        nic->enough |= nic->nic.sink.received(&vi->vi, cell->header, cell->data, length, 1);
         return true;
     case SHM_BLOCK:
-        return block_take(nic, vi, cell, kind);
+        return block_take(nic, vi, cell);
     case SHM_GOODBYE:
         return goodbye_take(nic, vi);
     case SHM_IMMEDIATE:
@@ -314,7 +319,7 @@ static bool odd_take(struct shm_nic *nic, struct shm_vi *vi, const struct shm_ce
 /* Lines of a message whose head is the next line; 0: it makes no sense. */
 static inline uint32_t lines_of(const struct shm_vi *vi, uint16_t kind, uint32_t length)
 {
-    if (likely(((uint8_t)kind & ~SHM_PAST) != SHM_ROWED))
+    if (likely((uint8_t)kind != SHM_ROWED))
         return 1;
     uint32_t lines = shm_row_lines(length);
     return length <= SHM_INLINE || length > SHM_ROW || vi->in_next % SHM_LINES + lines > SHM_LINES ? 0 : lines;
@@ -457,6 +462,19 @@ static COLD void bits_take(struct shm_nic *nic, uint32_t word)
     }
 }
 
+/* Where the last probe is old, the class may have changed. */
+static void probes_ask(struct shm_nic *nic, uint64_t now)
+{
+    uint64_t old = vbase_clock_ticks_of_ns(TUNED_NS(LINE_OLD));
+    for (uint32_t i = 0; i < nic->hot_count; i++) {
+        struct shm_vi *vi = nic->hot[i];
+        if (vi && !vi->line.asked && now - vi->line.probed_at > old) {
+            vi->line.asked = true;
+            hot_tell(vi);
+        }
+    }
+}
+
 /* Lanes unused for a whole tick turn cold; those cold for a whole tick are removed. */
 static void lanes_cool(struct shm_nic *nic)
 {
@@ -481,6 +499,7 @@ static COLD void lanes_tick(struct shm_nic *nic)
     if (now - nic->tick_at < nic->tick_gap)
         return;
     nic->tick_at = now;
+    probes_ask(nic, now);
     if (nic->hot_count > TUNED(SHM_HOT_LANES))
         lanes_cool(nic);
 }

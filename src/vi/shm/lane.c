@@ -85,6 +85,14 @@ static inline bool in_turns(struct shm_vi *vi)
     return turns;
 }
 
+/* Lines that hold no message are filled. The message beside them tells the receiver. */
+static void lines_publish(struct shm_vi *vi, struct shm_cell *cell, uint64_t number, uint64_t end)
+{
+    line_clean(vi, end);
+    /* release: pairs with ready_here */
+    atomic_store_explicit(&cell->published, shm_word(number) + 1, memory_order_release);
+}
+
 /* The lines of the message are filled, and END is the number of the next one; in a stream its head is prefetched. */
 static inline void head_publish(struct shm_vi *vi, struct shm_cell *cell, uint64_t number, uint64_t end, bool turns)
 {
@@ -210,33 +218,66 @@ static COLD uint64_t ring_skip(struct shm_vi *vi, uint64_t number)
     for (uint32_t i = 1; i < rest; i++)
         line_mark(vi, number + i, true);
     cell->length = 0;
-    head_publish(vi, cell, number, number + rest, false);
+    lines_publish(vi, cell, number, number + rest);
     return number + rest;
+}
+
+/* Where a row of so many LINES begins, which *NUMBER then says. */
+static inline int row_room(struct shm_vi *vi, uint32_t lines, uint64_t *number)
+{
+    uint64_t next = atomic_load_explicit(&vi->out_next, memory_order_relaxed);
+    uint32_t rest = SHM_LINES - (uint32_t)(next % SHM_LINES), wanted = lines <= rest ? lines : rest + lines;
+    if (unlikely(!has_room(vi, next, wanted))) {
+        int error = make_room(vi, next, wanted);
+        if (error)
+            return error;
+    }
+    *number = likely(lines <= rest) ? next : ring_skip(vi, next);
+    return OK;
+}
+
+static inline struct shm_cell *row_begin(struct shm_vi *vi, uint64_t number, uint32_t length, enum shm_kind kind,
+                                         uint64_t header)
+{
+    uint32_t lines = shm_row_lines(length);
+    struct shm_cell *cell = head_begin(vi, number, lines, kind, header);
+    cell->length = (uint16_t)length;
+    for (uint32_t i = 1; i < lines; i++)
+        line_mark(vi, number + i, true);
+    return cell;
 }
 
 static __attribute__((noinline)) int row_send(struct shm_vi *vi, uint64_t header, const struct iovec *piece, int pieces,
                                               uint32_t length, unsigned flags)
 {
-    uint64_t number = atomic_load_explicit(&vi->out_next, memory_order_relaxed);
-    uint32_t lines = shm_row_lines(length), rest = SHM_LINES - (uint32_t)(number % SHM_LINES);
-    uint32_t wanted = lines <= rest ? lines : rest + lines;
-    if (unlikely(!has_room(vi, number, wanted))) {
-        int error = make_room(vi, number, wanted);
-        if (error)
-            return error;
-    }
+    uint64_t number;
+    uint32_t lines = shm_row_lines(length);
+    int error = row_room(vi, lines, &number);
+    if (unlikely(error))
+        return error;
     bool turns = in_turns(vi), past = shm_stores_past(vi, length);
-    if (unlikely(lines > rest))
-        number = ring_skip(vi, number);
-    struct shm_cell *cell = head_begin(vi, number, lines, SHM_ROWED | (past ? SHM_PAST : 0), header);
-    cell->length = (uint16_t)length;
-    for (uint32_t i = 1; i < lines; i++)
-        line_mark(vi, number + i, true);
+    struct shm_cell *cell = row_begin(vi, number, length, SHM_ROWED, header);
     shm_store((char *)cell->data, piece, pieces, past, flags);
     head_publish(vi, cell, number, number + lines, turns);
     if (!past && (number + lines) % SHM_LINES + lines <= SHM_LINES)
         lines_next(vi, (char *)&vi->out[(number + lines) % SHM_LINES] + (turns ? CACHE_LINE : 0), length, turns);
     return OK;
+}
+
+/* One at a time: its credit comes as soon as it is taken. Stored ordinarily, whatever the class: what is timed is how
+ * lines come from this processor. Where half of the ring is in flight, messages need the other half. */
+COLD void shm_probe(struct shm_vi *vi)
+{
+    uint64_t number = atomic_load_explicit(&vi->out_next, memory_order_relaxed);
+    uint32_t lines = shm_row_lines(SHM_SAMPLE), position = (uint32_t)number * (SHM_RUN + 1);
+    uint32_t told = atomic_load_explicit(&vi->credit->consumed, memory_order_relaxed);
+    if ((int32_t)(told - vi->probed) < 0 || position - told > SHM_LINES / 2 * (SHM_RUN + 1) ||
+        row_room(vi, lines, &number))
+        return;
+    struct shm_cell *cell = row_begin(vi, number, SHM_SAMPLE, SHM_PROBE, 0);
+    memset((char *)cell->data, 0, SHM_SAMPLE);
+    vi->probed = (uint32_t)(number + lines) * (SHM_RUN + 1);
+    lines_publish(vi, cell, number, number + lines);
 }
 
 /* ---- blocks ------------------------------------------------------------------------------------------------------ */
@@ -266,7 +307,7 @@ static __attribute__((noinline)) int block_send(struct shm_vi *vi, uint64_t head
                  * back */
         cpu_prefetch_write(&vi->out[number % SHM_LINES]);
     shm_store(nic->heap.base + offset, piece, pieces, past, flags);
-    struct shm_cell *cell = head_begin(vi, number, 1, SHM_BLOCK | (past ? SHM_PAST : 0), header);
+    struct shm_cell *cell = head_begin(vi, number, 1, SHM_BLOCK, header);
     cell->length = sizeof(cell->block);
     cell->block.offset = offset;
     cell->block.length = length;
@@ -344,13 +385,13 @@ static __attribute__((noinline)) int send_line(struct shm_vi *vi, uint64_t heade
     struct shm_cell *cell = head_begin(vi, number, 1, SHM_DATA, header);
     cell->length = (uint16_t)length;
     copy_inline(cell->data, data, length);
-    head_publish(vi, cell, number, number + 1, turns);
     if (length <= SHM_INLINE / 2) {
         vi->run.header = header;
         vi->run.length = vi->run.at = (uint32_t)length;
         vi->run.cell = cell;
         vi->run.word = shm_word(number) + 1;
     }
+    head_publish(vi, cell, number, number + 1, turns);
     return OK;
 }
 

@@ -56,24 +56,26 @@ static inline uint32_t shm_row_lines(uint32_t length)
     return (uint32_t)(offsetof(struct shm_cell, data) + length + CACHE_LINE - 1) / CACHE_LINE;
 }
 
-/* Never 0: a page that nobody wrote holds no message. SKIP: what is left of the ring holds none. PAST, with ROWED and
- * BLOCK: stored past the caches. The bits from TURN on count the messages that went by turn before, see shm_turn_of. */
+/* Never 0: a page that nobody wrote holds no message. The last two hold none: SKIP is what is left of the ring, PROBE a
+ * row of SHM_SAMPLE bytes that the receiver times. The bits from TURN on count the messages that went by turn before,
+ * see shm_turn_of. */
 enum shm_kind {
-    SHM_DATA = 1, SHM_BLOCK, SHM_IMMEDIATE, SHM_GOODBYE, SHM_ROWED, SHM_SKIP,
-    SHM_PAST = 0x80,
+    SHM_DATA = 1, SHM_BLOCK, SHM_IMMEDIATE, SHM_GOODBYE, SHM_ROWED, SHM_SKIP, SHM_PROBE,
     SHM_TURN = 0x100
 };
+#define SHM_SAMPLE 2048u
 
 /* What a receiver tells one sender. Written by the receiver alone. */
 struct shm_credit {
     _Atomic uint32_t consumed; /* lines taken so far * 8 + messages of the next, modulo 2^32; release, pairs with
                                   shm_lane_harvest */
-    _Atomic uint32_t hot;      /* bit 0: the receiver polls this lane, else set your bit in its bitmap; the bits from
-                                * SHM_CLASS_SHIFT on: the class of the line to us, plus one, as it has measured; 0:
-                                * unknown */
+    _Atomic uint32_t hot;      /* SHM_HOT: the receiver polls this lane, else set your bit in its bitmap; SHM_ASKED:
+                                * send a probe; the bits from SHM_CLASS_SHIFT on: the class of the line to us, plus
+                                * one, as it has measured; 0: unknown */
 } ALIGNED(CACHE_LINE);
 
 #define SHM_HOT         1u
+#define SHM_ASKED       2u
 #define SHM_CLASS_SHIFT 8
 
 /* LISTENING: asleep on a descriptor, see doorbell.c */

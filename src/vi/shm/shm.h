@@ -16,18 +16,17 @@
 #define SHM_NOWHERE       UINT32_MAX
 #define SHM_NO_BLOCK      UINT32_MAX
 #define SHM_NO_SLAB       0xffu
-#define SHM_SAMPLE        2048u /* bytes that are timed to judge a line */
 #define SHM_NO_RUN        UINT64_MAX
 #define SHM_SHARED_KEY    (1ull << 63)        /* in a key's address: an offset in the owner's shared slice */
 
 /* What is known of the line between two processors, by the receiver: see line.c. */
 struct shm_line {
-    uint32_t left;       /* payloads until the next one that is timed */
-    bool known;
+    bool known, asked;   /* asked: a probe is wanted */
     enum base_class class;
     uint32_t row;        /* samples in a row that would change it; the first ones, while it is not known */
     uint64_t least, second; /* of them, in picoseconds a line */
     uint64_t changed_at, dwell; /* in ticks: it stays so long at least */
+    uint64_t probed_at;        /* in ticks: when the last probe was taken */
 };
 
 enum shm_reach { SHM_UNKNOWN, SHM_REACHED, SHM_REFUSED };
@@ -63,7 +62,7 @@ struct shm_vi {
     } run;
     uint64_t stale[SHM_LINES / 64];  /* a bit for each line that was payload or skipped in the last lap */
     uint32_t stale_lines;            /* how many */
-    uint32_t past;                   /* stores past the caches */
+    uint32_t probed;                 /* the credit that says that the last probe was taken */
 
     /* Receiving. Written by the polling thread. A poll that finds nothing reads only the first line of it. */
     struct shm_cell *in ALIGNED(CACHE_LINE);
@@ -153,6 +152,7 @@ void shm_update_deliver(struct shm_vi *vi);                        /* under nic-
 /* The lane: lane.c (sending), inbox.c (receiving) */
 int shm_send(struct vi *vi, uint64_t header, const struct iovec *piece, int pieces, unsigned flags);
 int shm_send_word(struct shm_vi *vi, enum shm_kind kind, uint64_t header); /* a cell without payload */
+void shm_probe(struct shm_vi *vi); /* the receiver asks for one; behind a message that is complete */
 int shm_lane_room(struct shm_vi *vi);                                       /* OK, ERR_AGAIN, ERR_LINK_DOWN */
 void shm_lane_harvest(struct shm_vi *vi);                                   /* under heap.lock */
 /* Lines of ours that the peer did not take yet, goodbyes of earlier sessions included. */
@@ -197,8 +197,8 @@ static inline void shm_in_begin(struct shm_vi *vi, uint64_t number)
 
 /* The class of a line: line.c */
 extern _Atomic int shm_line_fixed; /* for tests: every line is told to be of this class; -1 */
-bool shm_line_time(struct shm_line *line, const void *data, uint32_t length); /* true: the class has changed */
-void shm_line_sampled(struct shm_line *line, uint64_t ns, uint32_t bytes, uint64_t now);
+void shm_line_time(struct shm_line *line, const void *probe);
+void shm_line_sampled(struct shm_line *line, uint64_t ns, uint64_t now);
 /* As a receiver has measured it and told; CLASSES: not yet. */
 static inline unsigned shm_class_in(const struct shm_credit *credit)
 {
@@ -206,11 +206,9 @@ static inline unsigned shm_class_in(const struct shm_credit *credit)
     return word - 1 < CLASSES ? word - 1 : CLASSES;
 }
 static inline unsigned shm_class_told(const struct shm_vi *vi) { return shm_class_in(vi->credit); }
-/* Where the line is far; except one in LINE_PLAIN of them, which tells whether it still is. */
-static inline bool shm_stores_past(struct shm_vi *vi, uint32_t length)
+static inline bool shm_stores_past(const struct shm_vi *vi, uint32_t length)
 {
-    return unlikely(shm_class_told(vi) == CLASS_FAR) && length >= TUNED(STORE_PAST_LEAST) &&
-           ++vi->past % TUNED(LINE_PLAIN) != 0;
+    return unlikely(shm_class_told(vi) == CLASS_FAR) && length >= TUNED(STORE_PAST_LEAST);
 }
 
 /* Prefetches lines that are written next: as many as the message before took. */
@@ -245,14 +243,16 @@ static inline void shm_hook(const char *where) { (void)where; }
  * The mark is read after the store, but the processor may do it before. That is safe while the mark is AWAKE: its owner
  * sets SOON long before it sleeps, so our store is visible to it by then (shm_arm sees to it). With any other mark, or
  * for a lane that is not polled, shm_ring is called, which fences first. The signal fence keeps the compiler from
- * moving the load above the store: this thread could pause between the two for any time. */
+ * moving the load above the store: this thread could pause between the two for any time.
+ *
+ * shm_ring also sends a probe where the receiver asks for one: whatever belongs to this message is done before. */
 static inline void shm_publish(struct shm_vi *vi, struct shm_cell *cell, uint32_t word)
 {
     shm_hook("publish");
     atomic_store_explicit(&cell->published, word, memory_order_release);
     atomic_signal_fence(memory_order_seq_cst);
     shm_hook("look");
-    if (unlikely(atomic_load_explicit(&vi->bell->mark, memory_order_relaxed) != SHM_AWAKE ||
-                 !(atomic_load_explicit(&vi->credit->hot, memory_order_relaxed) & SHM_HOT)))
+    uint32_t hot = atomic_load_explicit(&vi->credit->hot, memory_order_relaxed) & (SHM_HOT | SHM_ASKED);
+    if (unlikely(atomic_load_explicit(&vi->bell->mark, memory_order_relaxed) != SHM_AWAKE || hot != SHM_HOT))
         shm_ring(vi);
 }
