@@ -6,8 +6,8 @@
 #include "base/counters.h"
 #include <unistd.h>
 
-#define COMPUTES_US 1000000
-#define SLEEPS_MOST 5 /* a timer of 100 ms would add ten */
+#define COMPUTES_US 2000000
+#define SLEEPS_MOST 10 /* each peer may wake it twice; a timer of 100 ms would add twenty */
 #define CANCEL_MOST 3 /* its frames wake */
 
 int main(void)
