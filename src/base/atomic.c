@@ -1,7 +1,5 @@
-/* Sleeping on a word, and the slow halves of the lock.
- *
- * vbase_futex_* work on memory shared between processes; the lock is for one process and uses the private form, which
- * spares the kernel a look at the mapping. errno is left as it was: a lock is taken in the middle of other calls. */
+/* Sleeping on a word, and the slow half of the lock. errno is left as it was: a lock is taken in the middle of other
+ * calls. */
 #include "base/base.h"
 #include <linux/futex.h>
 #include <sched.h>
@@ -9,7 +7,9 @@
 #include <time.h>
 
 #define PAUSES 40 /* before the first attempt: about a short critical section */
-#define YIELDS 16 /* between attempts, before the thread sleeps */
+#define YIELDS 16 /* between attempts, before the thread sleeps between them: */
+#define SLEEP_NS      50000 /* at first, twice as long each time, */
+#define SLEEP_NS_MOST 1000000
 
 /* 0 or an errno. */
 static int futex_call(_Atomic uint32_t *word, int operation, uint32_t value, const struct timespec *limit)
@@ -60,17 +60,17 @@ void vbase_lock_slow(struct base_lock *lock)
 {
     for (int i = 0; i < PAUSES && atomic_load_explicit(&lock->word, memory_order_relaxed); i++)
         cpu_pause();
-    /* Yield rather than poll or sleep: the holder will soon lock again and keeps the cache line, another thread gets
-     * our processor, and the word stays 1, so that unlocking needs no system call. */
-    for (int i = 0; i < YIELDS; i++) {
-        if (!atomic_load_explicit(&lock->word, memory_order_relaxed) && base_lock_try(lock))
-            return;
-        sched_yield();
+    /* Yield rather than poll or sleep: the holder will soon lock again and keeps the cache line, and another thread
+     * gets our processor. */
+    struct timespec sleep = {.tv_nsec = SLEEP_NS};
+    int saved = errno;
+    for (int i = 0; !base_lock_try(lock); i++) {
+        if (i < YIELDS) {
+            sched_yield();
+            continue;
+        }
+        nanosleep(&sleep, NULL);
+        sleep.tv_nsec = 2 * sleep.tv_nsec < SLEEP_NS_MOST ? 2 * sleep.tv_nsec : SLEEP_NS_MOST;
     }
-    /* Always leaves a 2: this thread cannot know whether others sleep, and a wake too many does no harm. acquire: pairs
-     * with the release in base_unlock */
-    while (atomic_exchange_explicit(&lock->word, 2, memory_order_acquire) != 0)
-        futex_call(&lock->word, FUTEX_WAIT_PRIVATE, 2, NULL);
+    errno = saved;
 }
-
-void vbase_unlock_slow(struct base_lock *lock) { futex_call(&lock->word, FUTEX_WAKE_PRIVATE, 1, NULL); }

@@ -34,17 +34,18 @@ VEXPORT bool vbase_futex_wait_two(_Atomic uint32_t *word, uint32_t value, _Atomi
                                   uint32_t second_value, uint64_t ns);
 VEXPORT void vbase_futex_wake(_Atomic uint32_t *word, int how_many);
 
-/* A mutex: 0 free, 1 held, 2 held and a thread may sleep on it. Not recursive. For the threads of one process. */
+/* A mutex: 0 free, 1 held. Not recursive. For the threads of one process. Nobody is woken when it is released, so that
+ * a release is a plain store: a thread that finds it held for long looks again after a time. */
 struct base_lock {
     _Atomic uint32_t word;
 };
 VEXPORT void vbase_lock_slow(struct base_lock *lock);
-VEXPORT void vbase_unlock_slow(struct base_lock *lock);
 
 static inline bool base_lock_try(struct base_lock *lock)
 {
-    uint32_t free = 0;
-    return atomic_compare_exchange_strong_explicit(&lock->word, &free, 1, memory_order_acquire, memory_order_relaxed);
+    /* acquire: pairs with the release in base_unlock */
+    return atomic_load_explicit(&lock->word, memory_order_relaxed) == 0 &&
+           atomic_exchange_explicit(&lock->word, 1, memory_order_acquire) == 0;
 }
 static inline void base_lock(struct base_lock *lock)
 {
@@ -53,6 +54,5 @@ static inline void base_lock(struct base_lock *lock)
 }
 static inline void base_unlock(struct base_lock *lock)
 {
-    if (unlikely(atomic_exchange_explicit(&lock->word, 0, memory_order_release) == 2))
-        vbase_unlock_slow(lock);
+    atomic_store_explicit(&lock->word, 0, memory_order_release);
 }

@@ -24,11 +24,11 @@ void vmsg_wait_changed(void)
         (void)!write(vmsg_waiters.wake_fd, &(uint64_t){1}, sizeof(uint64_t));
 }
 
-void vmsg_wait_completed(bool parked)
+void vmsg_wait_looked_for(void)
 {
     /* seq_cst: pairs with the fences in park and nics_sleep, as to `curious` */
     atomic_thread_fence(memory_order_seq_cst);
-    if (parked || atomic_load_explicit(&vmsg_waiters.curious, memory_order_relaxed))
+    if (atomic_load_explicit(&vmsg_waiters.curious, memory_order_relaxed))
         vmsg_wait_changed();
 }
 
@@ -40,8 +40,11 @@ void vmsg_wake(void)
 
 void vmsg_publish(struct msg_request *request)
 {
-    /* acq_rel: pairs with the acquire of vmsg_request_done, and the exchange with that of a thread that parks */
-    vmsg_wait_completed(atomic_exchange_explicit(&request->state, MSG_DONE, memory_order_acq_rel) == MSG_PARKED);
+    /* seq_cst, both: pairs with the acquire of vmsg_request_done, with the exchange of a thread that parks, and, as to
+     * `curious`, with the fences in park and nics_sleep */
+    bool parked = atomic_exchange_explicit(&request->state, MSG_DONE, memory_order_seq_cst) == MSG_PARKED;
+    if (parked || atomic_load_explicit(&vmsg_waiters.curious, memory_order_seq_cst))
+        vmsg_wait_changed();
 }
 
 void vmsg_finish(struct msg_request *request)

@@ -90,7 +90,7 @@ void vmsg_match_keep(struct msg_context *context, struct msg_member *member, str
     COUNT(unexpected_now);
     VMSG_EVENT(MSG_EVENT_UNEXPECTED, message->envelope.peer->world, message->envelope.total);
     if (unlikely(vmsg_engine.threads))
-        vmsg_wait_completed(false); /* those that wait until a probe finds something */
+        vmsg_wait_looked_for(); /* those that wait until a probe finds something */
 }
 
 void vmsg_match_take(struct msg_message *message)

@@ -35,9 +35,7 @@ void vmsg_publish(struct msg_request *request); /* several threads: it is done; 
 void vmsg_finish(struct msg_request *request);  /* its callback is called soon, then it is done */
 bool vmsg_callbacks_run(void); /* no lock held; true: there were some */
 void vmsg_wait_changed(void);  /* several threads: a request of any of them may be complete */
-/* The same for one thing: a request that a thread was PARKED for, or something that only threads that wait for anything
- * check. */
-void vmsg_wait_completed(bool parked);
+void vmsg_wait_looked_for(void); /* the same for what only threads that wait for more than one request check */
 
 /* It is done, and its owner's. */
 static inline void msg_publish(struct msg_request *request)

@@ -1,4 +1,4 @@
-/* The lock excludes and wakes; the futex sleeps, wakes, times out, and works between processes. */
+/* The lock excludes, and those that sleep for it get it; the futex sleeps, wakes, times out, and works between processes. */
 #include "base/atomic.h"
 #include "base/clock.h"
 #include "check.h"
@@ -59,26 +59,27 @@ static void try_says_no(void)
     base_unlock(&lock);
 }
 
-static void *wait_for_lock(void *unused)
+static void *wait_for_lock(void *waits)
 {
-    (void)unused;
+    errno = EXDEV;
+    atomic_store((_Atomic bool *)waits, true);
     base_lock(&lock);
+    CHECK_EQUAL(errno, EXDEV);
     base_unlock(&lock);
     return NULL;
 }
 
-/* One who sleeps for the lock marks it, and the unlock that sees the mark wakes him: the join ends. */
-static void sleeper_is_woken(void)
+/* A thread that finds the lock held for long sleeps, and has it in the end: the join ends. */
+static void sleeper_gets_it(void)
 {
     pthread_t thread;
+    _Atomic bool waits = false;
     base_lock(&lock);
-    pthread_create(&thread, NULL, wait_for_lock, NULL);
-    while (atomic_load(&lock.word) != 2)
+    pthread_create(&thread, NULL, wait_for_lock, &waits);
+    while (!atomic_load(&waits))
         usleep(100);
     usleep(2000);
-    errno = EXDEV;
     base_unlock(&lock);
-    CHECK_EQUAL(errno, EXDEV);
     pthread_join(thread, NULL);
 }
 
@@ -126,7 +127,7 @@ int main(void)
 {
     lock_excludes();
     try_says_no();
-    sleeper_is_woken();
+    sleeper_gets_it();
     waits_end();
     between_processes();
     return check_done();
