@@ -183,6 +183,12 @@ void shm_goodbye(struct shm_vi *vi) { word_send(vi, SHM_GOODBYE, 0); }
 
 /* ---- rows -------------------------------------------------------------------------------------------------------- */
 
+static uint64_t row_most(const struct shm_vi *vi)
+{
+    unsigned told = shm_class_told(vi);
+    return vbase_tuned(TUNABLE_SHM_ROW_MOST, told < CLASSES ? (enum base_class)told : CLASS_SLOW);
+}
+
 void shm_lines_ask(const char *at, uint32_t length)
 {
     uint32_t most = length < TUNED(SHM_ASK_MOST) ? length : (uint32_t)TUNED(SHM_ASK_MOST);
@@ -329,7 +335,7 @@ static __attribute__((noinline)) int send_long(struct shm_vi *vi, uint64_t heade
     if (length > SHM_MAX_SEND)
         return vbase_fail(ERR_ARGUMENT, "a send of %llu bytes over shared memory; at most %u",
                           (unsigned long long)length, SHM_MAX_SEND);
-    if (length > TUNED(SHM_ROW_MOST) || length > SHM_ROW)
+    if (length > row_most(vi) || length > SHM_ROW)
         return block_send(vi, header, piece, pieces, (uint32_t)length, flags);
     if (length > SHM_INLINE)
         return row_send(vi, header, piece, pieces, (uint32_t)length, flags);
