@@ -504,14 +504,16 @@ int main(void)
     CHECK_EQUAL(vbase_settings_read(), OK);
     one_way(); /* with probes between the messages */
     two_ways();
-    atomic_store(&shm_line_fixed, CLASS_SLOW); /* and none from here on: lines are counted */
+    rows();
+    atomic_store(&shm_line_fixed, CLASS_FAR); /* and none from here on: lines are counted. Far, rows are long */
+    rows();
+    skipped();
+    atomic_store(&shm_line_fixed, CLASS_SLOW);
     wrap();
     rotation();
     pages_are_shared();
     exhaustion();
     held_by_others();
-    rows();
-    skipped();
     one_way();
     runs();
     run_credit();
