@@ -197,14 +197,18 @@ static bool go_on(struct msg_transfer *transfer)
 
 /* ---- one step ---------------------------------------------------------------------------------------------------- */
 
-/* For the receiver: does the sender send? Its first frame comes soon, unless it computes; between two frames it may
- * wait until the first one was copied out. */
+/* Not longer ago; another thread's clock may be ahead. */
+static bool is_recent(uint64_t ticks, uint64_t now, uint64_t ns)
+{
+    return now <= ticks || now - ticks <= vbase_clock_ticks_of_ns(ns);
+}
+
+/* For the receiver: does the sender send? The first frame comes soon, unless it computes; one that sends, also for
+ * another message, may copy something else before the next frame. */
 static bool sender_sends(const struct msg_transfer *transfer)
 {
     uint64_t busy = atomic_load_explicit(&transfer->peer->busy, memory_order_relaxed), now = clock_ticks();
-    uint64_t since = busy > transfer->granted_at ? busy : transfer->granted_at;
-    uint64_t patience = busy > transfer->granted_at ? TUNED(SENDER_PATIENCE) : TUNED(SENDER_FIRST);
-    return now <= since || now - since <= vbase_clock_ticks_of_ns(patience);
+    return is_recent(transfer->granted_at, now, TUNED(SENDER_FIRST)) || is_recent(busy, now, TUNED(SENDER_PATIENCE));
 }
 
 /* Taken out of the work list. True: something moved. */
