@@ -32,13 +32,13 @@ static void print_counters(void)
 static void print_coll(void)
 {
     static const char *const crowd[] = {"no", "yes", "either"};
-    puts("collective             ranks   crowd   from bytes  way (the last row that fits)");
+    puts("collective             nodes    ranks   crowd   from bytes  way (the last row that fits)");
     for (const struct coll_choice *row = vcoll_choices(); row->name; row++) {
         char ranks[16] = "any";
         if (row->ranks)
             snprintf(ranks, sizeof ranks, "<= %d", row->ranks);
-        printf("%-22s %-7s %-7s %10llu  %s\n", row->name, ranks, crowd[row->crowd], (unsigned long long)row->from,
-               vcoll_way_name(row->way));
+        printf("%-22s %-8s %-7s %-7s %10llu  %s\n", row->name, row->nodes ? "several" : "one", ranks, crowd[row->crowd],
+               (unsigned long long)row->from, vcoll_way_name(row->way));
     }
 }
 
@@ -238,7 +238,7 @@ static const struct page {
     {"--net", print_net, "the network: every interface, used or not and why; who knows the secret"},
     {"--mpi", print_mpi, "the functions of MPI: implemented and not yet"},
     {"--tunables", print_tunables, "every tuned threshold: its value for each class of distance, what it is for"},
-    {"--coll", print_coll, "which way collectives of ranks on one node take: the table"},
+    {"--coll", print_coll, "which way collectives take: the table"},
     {"--counters", print_counters, "every counter: name, unit, meaning"},
 };
 

@@ -1,15 +1,17 @@
-/* Called by hall.c when a group gets its hall; by viaduct info. */
+/* Called by hall.c when a group gets its hall, by nodes.c when it knows its nodes; by viaduct info. */
 #include "coll/choose.h"
 
 enum { NO, YES, EITHER };
 
 static const struct coll_choice choice[] = {
-#define CHOICE(kind, ranks, crowd, from, way) {COLL_##kind, #kind, ranks, crowd, from, COLL_##way},
+#define CHOICE(kind, ranks, crowd, from, way) {COLL_##kind, #kind, false, ranks, crowd, from, COLL_##way},
+#define ACROSS(kind, from, way) {COLL_##kind, #kind, true, 0, EITHER, from, COLL_##way},
 #include "coll/choose.def"
 #undef CHOICE
-    {COLL_KINDS, NULL, 0, 0, 0, 0}};
+#undef ACROSS
+    {COLL_KINDS, NULL, false, 0, 0, 0, 0}};
 
-static const char *const way_name[] = {"block", "desk", "direct", "message"};
+static const char *const way_name[COLL_WAYS] = {"block", "desk", "direct", "message", "masters", "slices"};
 
 const struct coll_choice *vcoll_choices(void) { return choice; }
 
@@ -26,21 +28,22 @@ static void row_add(struct coll_plan *plan, enum coll_kind kind, uint64_t from, 
 /* The way that VIADUCT_COLL names; COLL_BLOCK: none. */
 static enum coll_way forced(void)
 {
-    for (enum coll_way way = COLL_DESK; vbase_settings.coll && way <= COLL_MESSAGE; way++)
+    for (enum coll_way way = COLL_DESK; vbase_settings.coll && way < COLL_WAYS; way++)
         if (!strcmp(vbase_settings.coll, way_name[way]))
             return way;
     return COLL_BLOCK;
 }
 
-void vcoll_plan_make(struct coll_plan *plan, int ranks, bool crowd)
+void vcoll_plan_make(struct coll_plan *plan, bool nodes, int ranks, bool crowd)
 {
     enum coll_way force = forced();
     *plan = (struct coll_plan){.rows = {0}};
     for (const struct coll_choice *row = choice; row->name; row++)
-        if ((!row->ranks || ranks <= row->ranks) && (row->crowd == EITHER || crowd == row->crowd))
+        if (row->nodes == nodes && (!row->ranks || ranks <= row->ranks) &&
+            (row->crowd == EITHER || crowd == row->crowd))
             row_add(plan, row->kind, row->from, row->way);
     for (const struct coll_choice *row = choice; row->name && force != COLL_BLOCK; row++)
-        if (row->way == force || force == COLL_MESSAGE) {
+        if (row->nodes == nodes && (row->way == force || force == COLL_MESSAGE)) {
             plan->rows[row->kind] = 0;
             row_add(plan, row->kind, 0, force);
         }

@@ -1,4 +1,4 @@
-/* coll/choose: which way a call of a group on one node takes, by the table in choose.def. */
+/* coll/choose: which way a call takes, by the table in choose.def. */
 #pragma once
 
 #include "coll/coll.h"
@@ -14,7 +14,7 @@ struct coll_plan {
     uint8_t rows[COLL_KINDS]; /* 0: there is no way but messages */
 };
 
-void vcoll_plan_make(struct coll_plan *plan, int ranks, bool crowd);
+void vcoll_plan_make(struct coll_plan *plan, bool nodes, int ranks, bool crowd);
 void vcoll_plan_without(struct coll_plan *plan, enum coll_way way);
 
 static inline enum coll_way coll_plan_way(const struct coll_plan *plan, enum coll_kind kind, uint64_t bytes)

@@ -24,6 +24,7 @@ struct coll_group {
     int split;                   /* members of the first of two groups (see `between`); 0: there is one */
     uint32_t meetings;           /* private: starts at 0 */
     struct coll_hall *hall;      /* private: where they happen, once there were a few; starts NULL */
+    struct coll_nodes *nodes;    /* private: of a group on several nodes; starts NULL */
 };
 
 /* Before the context is closed. All members call it; it may wait for the others to leave the shared memory. */
@@ -84,11 +85,12 @@ struct coll_call {
     struct type_reduction reduction;
 };
 
-/* How a call of a group on one node is carried out, and the table that decides it: choose.def. */
-enum coll_way { COLL_BLOCK, COLL_DESK, COLL_DIRECT, COLL_MESSAGE };
+/* How a call is carried out, and the table that decides it: choose.def. */
+enum coll_way { COLL_BLOCK, COLL_DESK, COLL_DIRECT, COLL_MESSAGE, COLL_MASTERS, COLL_SLICES, COLL_WAYS };
 struct coll_choice {
     enum coll_kind kind;
     const char *name; /* of the kind; NULL: the end of the table */
+    bool nodes;       /* of a group on several nodes */
     int ranks, crowd;
     uint64_t from;
     enum coll_way way;

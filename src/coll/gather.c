@@ -156,11 +156,10 @@ static void exchange(struct coll_schedule *schedule, int full, const struct type
     }
 }
 
-void vcoll_piece_spread(struct coll_schedule *schedule, int root, const struct coll_side *side)
+void vcoll_piece_spread(struct coll_schedule *schedule, int full, const struct coll_side *side)
 {
-    struct type_buffer own = coll_block(side, schedule->rank), there = {.base = COLL_IN_PLACE};
-    vcoll_piece_scatter(schedule, root, schedule->rank == root ? there : own, side);
-    exchange(schedule, root, &own, NULL, side);
+    struct type_buffer own = coll_block(side, schedule->rank);
+    exchange(schedule, full, &own, NULL, side);
     vcoll_round(schedule);
 }
 

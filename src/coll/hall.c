@@ -8,6 +8,7 @@
  * Calls that do not block take the tracks behind the first by turns. A persistent one has a track of its own, because
  * members start them in orders of their own; which are free is agreed on when it is prepared. */
 #include "coll/hall.h"
+#include "coll/nodes.h"
 
 #define NONE UINT32_MAX      /* in coll_group.meetings: there is no hall and never will be; in .needs: no annex */
 #define ANNEX_AT 3           /* calls that need one */
@@ -76,7 +77,7 @@ static int open_hall(struct coll_group *group)
         free(hall);
         return error;
     }
-    vcoll_plan_make(&hall->plan, group->size, hall->crowd);
+    vcoll_plan_make(&hall->plan, false, group->size, hall->crowd);
     group->hall = hall;
     return OK;
 }
@@ -184,8 +185,10 @@ static COLD bool first_meeting(struct coll_group *group, bool may_block)
 {
     if (group->meetings == NONE || !may_block)
         return false;
-    if (group->member || group->size < 2 || group->size > HALL_RANKS || open_hall(group))
+    if (group->member || group->size < 2 || group->size > HALL_RANKS || open_hall(group)) {
         group->meetings = NONE;
+        vcoll_nodes_meet(group);
+    }
     return group->hall != NULL;
 }
 
@@ -332,6 +335,7 @@ void vcoll_group_close(struct coll_group *group)
     struct coll_hall *hall = group->hall;
     group->meetings = 0;
     group->hall = NULL;
+    vcoll_nodes_free(group);
     if (!hall)
         return;
     (void)vmsg_share_wait(hall->share, tracks_are_over, hall);

@@ -50,15 +50,28 @@ static inline int coll_radix(uint64_t bytes) { return bytes <= 2048 ? 16 : 4; }
 
 /* ---- pieces ---- */
 
+/* Of a barrier: all tell rank 0; rank 0 tells all; all tell all. */
+void vcoll_piece_arrive(struct coll_schedule *schedule);
+void vcoll_piece_leave(struct coll_schedule *schedule);
+void vcoll_piece_meet(struct coll_schedule *schedule);
 void vcoll_piece_bcast(struct coll_schedule *schedule, int root, struct type_buffer buffer);
-/* The blocks of SIDE, which the root has, go to all members: the root sends a block to each, each forwards it to
- * all. */
-void vcoll_piece_spread(struct coll_schedule *schedule, int root, const struct coll_side *side);
-/* The same, and no further: OWN is where a member's block goes. */
+/* A piece of BUFFER for each member, where ROOT: this rank has it; false: there is no memory. And back again. */
+bool vcoll_cast_cut(struct coll_schedule *schedule, bool root, struct type_buffer buffer, struct coll_side *pieces);
+void vcoll_cast_join(struct coll_schedule *schedule, bool root, struct type_buffer buffer,
+                     const struct coll_side *pieces);
+/* Each member's block of SIDE to all members but FULL, which has them all; -1: none has. */
+void vcoll_piece_spread(struct coll_schedule *schedule, int full, const struct coll_side *side);
+/* The blocks of SIDE, which the root has, to each its own: OWN is where it goes. */
 void vcoll_piece_scatter(struct coll_schedule *schedule, int root, struct type_buffer own,
                          const struct coll_side *side);
 /* COUNT elements of the call's receive layout. RESULT is looked at on the root alone and may be OWN. */
 void vcoll_piece_reduce(struct coll_schedule *schedule, int root, const void *own, void *result, uint64_t count);
+/* VALUE becomes the sum of those of all members. Where the operation is not commutative their order counts. */
+void vcoll_piece_sum(struct coll_schedule *schedule, void *value, uint64_t count);
+/* Each member gets the sum of its slice, in its place of RESULT (NULL: elsewhere), which is MINE then; COUNT is no less
+ * than there are members. False: there is no memory. */
+bool vcoll_piece_slices(struct coll_schedule *schedule, const void *own, void *result, uint64_t count,
+                        struct coll_side *slices, struct type_buffer *mine);
 /* OWN: this rank's block; SIDE: where the root puts all of them, its own as well. */
 void vcoll_piece_gather(struct coll_schedule *schedule, int root, struct type_buffer own, const struct coll_side *side);
 /* Each member's block of SIDE to all members; OWN is what this rank sends, and is copied to its place. */

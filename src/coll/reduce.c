@@ -176,25 +176,34 @@ static bool cut_it(const struct coll_schedule *schedule, uint64_t count)
            bytes_of(schedule, count) / PIECE >= (uint64_t)schedule->size;
 }
 
-/* Each member sums its piece, and all pieces go to ROOT, or to all members (-1). RESULT is NULL where nothing ends. */
-static void reduce_in_pieces(struct coll_schedule *schedule, int root, const void *own, void *result, uint64_t count)
+bool vcoll_piece_slices(struct coll_schedule *schedule, const void *own, void *result, uint64_t count,
+                        struct coll_side *slices, struct type_buffer *mine)
 {
     uint64_t *first = cut(schedule, NULL, count);
     if (!first)
-        return;
+        return false;
     int64_t begin = (int64_t)first[schedule->rank];
-    uint64_t mine = first[schedule->rank + 1] - first[schedule->rank];
-    void *sum = result ? coll_part(schedule, result, begin, mine).base : vcoll_elements(schedule, mine);
+    *slices = side_of_pieces(schedule, result, first);
+    *mine = coll_part(schedule, result, begin, first[schedule->rank + 1] - first[schedule->rank]);
+    if (!result)
+        mine->base = vcoll_elements(schedule, mine->count);
     if (own != result)
-        vcoll_copy(schedule, coll_part(schedule, own, begin, mine), part(schedule, sum, mine));
-    sum_pieces(schedule, own, first, sum);
-    struct coll_side pieces = side_of_pieces(schedule, result, first);
-    if (schedule->failure)
+        vcoll_copy(schedule, coll_part(schedule, own, begin, mine->count), *mine);
+    sum_pieces(schedule, own, first, mine->base);
+    return !schedule->failure;
+}
+
+/* Each member sums its piece, and all pieces go to ROOT, or to all members (-1). RESULT is NULL where nothing ends. */
+static void reduce_in_pieces(struct coll_schedule *schedule, int root, const void *own, void *result, uint64_t count)
+{
+    struct coll_side pieces;
+    struct type_buffer mine;
+    if (!vcoll_piece_slices(schedule, own, result, count, &pieces, &mine))
         return;
     if (root < 0)
-        vcoll_piece_allgather(schedule, part(schedule, sum, mine), &pieces);
+        vcoll_piece_allgather(schedule, mine, &pieces);
     else
-        vcoll_piece_gather(schedule, root, part(schedule, sum, mine), &pieces);
+        vcoll_piece_gather(schedule, root, mine, &pieces);
 }
 
 /* ---- the calls ---- */
@@ -227,6 +236,53 @@ static void exchange(struct coll_schedule *schedule, const void *own, void *resu
     vcoll_reduce(schedule, lower ? own : other, lower ? other : result, count);
     if (lower && other != result)
         vcoll_copy(schedule, part(schedule, other, count), part(schedule, result, count));
+}
+
+/* Pairs, then pairs of pairs: each computes the lower ranks' sum OP the higher ones'. Of the first ranks two act as one
+ * where there are more than a power of two: the even one gives its value before and gets the result behind. */
+static void sum_by_doubling(struct coll_schedule *schedule, void *result, uint64_t count)
+{
+    int rank = schedule->rank, power = 1;
+    while (power <= schedule->size / 2)
+        power *= 2;
+    int pairs = schedule->size - power;
+    bool paired = rank < 2 * pairs, rests = paired && rank % 2 == 0;
+    void *sum = result, *other = schedule->size > 1 ? vcoll_elements(schedule, count) : NULL;
+    if (rests)
+        vcoll_send(schedule, rank + 1, part(schedule, sum, count));
+    else if (paired)
+        vcoll_receive(schedule, rank - 1, part(schedule, other, count));
+    vcoll_round(schedule);
+    if (paired && !rests)
+        vcoll_reduce(schedule, other, sum, count);
+    int id = paired ? rank / 2 : rank - pairs;
+    for (int bit = 1; bit < power && !rests; bit *= 2) {
+        int partner = id ^ bit, there = partner < pairs ? 2 * partner + 1 : partner + pairs;
+        vcoll_receive(schedule, there, part(schedule, other, count));
+        vcoll_send(schedule, there, part(schedule, sum, count));
+        vcoll_round(schedule);
+        vcoll_reduce(schedule, id < partner ? sum : other, id < partner ? other : sum, count);
+        if (id < partner) {
+            void *spare = sum;
+            sum = other;
+            other = spare;
+        }
+    }
+    if (sum != result)
+        vcoll_copy(schedule, part(schedule, sum, count), part(schedule, result, count));
+    if (rests)
+        vcoll_receive(schedule, rank + 1, part(schedule, result, count));
+    else if (paired)
+        vcoll_send(schedule, rank - 1, part(schedule, result, count));
+    vcoll_round(schedule);
+}
+
+void vcoll_piece_sum(struct coll_schedule *schedule, void *value, uint64_t count)
+{
+    if (cut_it(schedule, count))
+        reduce_in_pieces(schedule, -1, value, value, count);
+    else if (count)
+        sum_by_doubling(schedule, value, count);
 }
 
 void vcoll_make_allreduce(struct coll_schedule *schedule)

@@ -10,6 +10,7 @@
  * In a group of some ranks of a context all 31 bits of the number are the caller's, and all starts have the same
  * tag. */
 #include "coll/hall.h"
+#include "coll/nodes.h"
 
 #define SEQUENCE_MASK ((1u << 30) - 1)
 #define STARTED_AGAIN (1 << 30)
@@ -56,7 +57,7 @@ static int prepare(const struct coll_call *call, struct coll_schedule **out)
     struct coll_visit *visit = call->form == COLL_ANY ? NULL : vcoll_memory(schedule, sizeof *visit);
     if (visit && vcoll_hall_enter(&schedule->call, visit))
         vcoll_visit(schedule, visit);
-    else
+    else if (!vcoll_make_across(schedule))
         (call->edges ? vcoll_make_neighborhood : call->between ? vcoll_make_between : maker[call->kind])(schedule);
     int error = vcoll_schedule_seal(schedule);
     if (error) {

@@ -103,14 +103,26 @@ static void add(struct coll_schedule *schedule, struct coll_step step)
         schedule->in_round++;
 }
 
+void vcoll_scope(struct coll_schedule *schedule, const int *members, int rank, int size)
+{
+    schedule->scope = members;
+    schedule->rank = rank;
+    schedule->size = size;
+}
+
+static int peer_of(const struct coll_schedule *schedule, int rank)
+{
+    return schedule->scope ? schedule->scope[rank] : schedule->first + rank;
+}
+
 void vcoll_send(struct coll_schedule *schedule, int to, struct type_buffer buffer)
 {
-    add(schedule, (struct coll_step){.kind = STEP_SEND, .peer = schedule->first + to, .from = buffer});
+    add(schedule, (struct coll_step){.kind = STEP_SEND, .peer = peer_of(schedule, to), .from = buffer});
 }
 
 void vcoll_receive(struct coll_schedule *schedule, int from, struct type_buffer buffer)
 {
-    add(schedule, (struct coll_step){.kind = STEP_RECEIVE, .peer = schedule->first + from, .to = buffer});
+    add(schedule, (struct coll_step){.kind = STEP_RECEIVE, .peer = peer_of(schedule, from), .to = buffer});
 }
 
 void vcoll_copy(struct coll_schedule *schedule, struct type_buffer from, struct type_buffer to)

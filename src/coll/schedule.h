@@ -30,6 +30,7 @@ struct coll_memory; /* a block from malloc, for what the arena cannot hold */
 struct coll_schedule {
     struct coll_call call;
     int first, rank, size; /* of the members that ranks are about: all of the group, or of two groups the own */
+    const int *scope;      /* which members they are in the group; NULL: those from `first` on */
     int tag;
     int failure;    /* of the making */
 
@@ -60,6 +61,8 @@ struct coll_schedule {
 
 /* ---- making ---- */
 
+/* From here on ranks are those of SIZE members, this being the one with RANK; NULL: of all. */
+void vcoll_scope(struct coll_schedule *schedule, const int *members, int rank, int size);
 void vcoll_send(struct coll_schedule *schedule, int to, struct type_buffer buffer);
 void vcoll_receive(struct coll_schedule *schedule, int from, struct type_buffer buffer);
 void vcoll_copy(struct coll_schedule *schedule, struct type_buffer from, struct type_buffer to);

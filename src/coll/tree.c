@@ -26,27 +26,51 @@ void vcoll_tree(struct coll_tree *tree, int node, int nodes, int radix)
 
 #define RADIX_OF_BARRIER 16
 
-/* Up a flat tree and down again: 2(n-1) messages. Two ranks just exchange. */
-void vcoll_make_barrier(struct coll_schedule *schedule)
+static const struct type_buffer nothing = {NULL, 0, NULL};
+
+/* Does not end its last round. */
+void vcoll_piece_arrive(struct coll_schedule *schedule)
 {
-    struct type_buffer nothing = {NULL, 0, NULL};
     struct coll_tree tree;
-    if (schedule->size == 2) {
-        vcoll_receive(schedule, !schedule->rank, nothing);
-        vcoll_send(schedule, !schedule->rank, nothing);
-        return;
-    }
     vcoll_tree(&tree, schedule->rank, schedule->size, RADIX_OF_BARRIER);
     for (int i = 0; i < tree.children; i++)
         vcoll_receive(schedule, tree.child[i], nothing);
     vcoll_round(schedule);
-    if (tree.parent >= 0) {
-        vcoll_receive(schedule, tree.parent, nothing);
+    if (tree.parent >= 0)
         vcoll_send(schedule, tree.parent, nothing);
-        vcoll_round(schedule);
-    }
+}
+
+void vcoll_piece_leave(struct coll_schedule *schedule)
+{
+    struct coll_tree tree;
+    vcoll_tree(&tree, schedule->rank, schedule->size, RADIX_OF_BARRIER);
+    if (tree.parent >= 0)
+        vcoll_receive(schedule, tree.parent, nothing);
+    vcoll_round(schedule);
     while (tree.children--)
         vcoll_send(schedule, tree.child[tree.children], nothing);
+    vcoll_round(schedule);
+}
+
+/* In round k each tells the rank that is 2^k away. */
+void vcoll_piece_meet(struct coll_schedule *schedule)
+{
+    for (int64_t d = 1; d < schedule->size; d *= 2) {
+        vcoll_receive(schedule, coll_ring(schedule, schedule->rank, -(int)d), nothing);
+        vcoll_send(schedule, coll_ring(schedule, schedule->rank, (int)d), nothing);
+        vcoll_round(schedule);
+    }
+}
+
+/* Up a flat tree and down again: 2(n-1) messages. Two ranks just exchange. */
+void vcoll_make_barrier(struct coll_schedule *schedule)
+{
+    if (schedule->size == 2) {
+        vcoll_piece_meet(schedule);
+        return;
+    }
+    vcoll_piece_arrive(schedule);
+    vcoll_piece_leave(schedule);
 }
 
 /* ---- broadcast: small ones over the tree; the pieces of large ones by each member to all others ---- */
@@ -68,28 +92,46 @@ static void over_tree(struct coll_schedule *schedule, int root, struct type_buff
     vcoll_round(schedule);
 }
 
-/* A piece for each rank, cut at cache lines. */
-static void in_pieces(struct coll_schedule *schedule, int root, struct type_buffer buffer)
+/* Cut at cache lines. */
+bool vcoll_cast_cut(struct coll_schedule *schedule, bool root, struct type_buffer buffer, struct coll_side *pieces)
 {
     uint64_t bytes = type_buffer_bytes(&buffer), size = (uint64_t)schedule->size;
     uint64_t each = (bytes / size + CACHE_LINE) & ~(uint64_t)(CACHE_LINE - 1);
     bool direct = type_buffer_contiguous(&buffer);
-    struct type_buffer packed = coll_bytes(direct ? buffer.base : vcoll_memory(schedule, bytes), bytes);
+    void *packed = direct ? buffer.base : vcoll_memory(schedule, bytes);
     int64_t *counts = vcoll_memory(schedule, 2 * size * sizeof *counts), *place = counts + size;
     if (schedule->failure)
-        return;
+        return false;
     for (uint64_t i = 0; i < size; i++) {
         uint64_t first = each * i < bytes ? each * i : bytes;
         place[i] = (int64_t)first;
         counts[i] = (int64_t)(bytes - first < each ? bytes - first : each);
     }
-    if (!direct && schedule->rank == root)
-        vcoll_copy(schedule, buffer, packed);
-    vcoll_piece_spread(schedule, root,
-                       &(struct coll_side){.base = packed.base, .counts = counts, .displacements = place});
-    if (!direct && schedule->rank != root)
-        vcoll_copy(schedule, packed, buffer);
+    if (!direct && root)
+        vcoll_copy(schedule, buffer, coll_bytes(packed, bytes));
+    *pieces = (struct coll_side){.base = packed, .counts = counts, .displacements = place};
+    return true;
+}
+
+void vcoll_cast_join(struct coll_schedule *schedule, bool root, struct type_buffer buffer,
+                     const struct coll_side *pieces)
+{
+    if (!type_buffer_contiguous(&buffer) && !root)
+        vcoll_copy(schedule, coll_bytes(pieces->base, type_buffer_bytes(&buffer)), buffer);
     vcoll_round(schedule);
+}
+
+/* A piece for each rank. */
+static void in_pieces(struct coll_schedule *schedule, int root, struct type_buffer buffer)
+{
+    bool mine = schedule->rank == root;
+    struct coll_side pieces;
+    if (!vcoll_cast_cut(schedule, mine, buffer, &pieces))
+        return;
+    struct type_buffer own = coll_block(&pieces, schedule->rank), there = {.base = COLL_IN_PLACE};
+    vcoll_piece_scatter(schedule, root, mine ? there : own, &pieces);
+    vcoll_piece_spread(schedule, root, &pieces);
+    vcoll_cast_join(schedule, mine, buffer, &pieces);
 }
 
 void vcoll_piece_bcast(struct coll_schedule *schedule, int root, struct type_buffer buffer)

@@ -233,6 +233,10 @@ VEXPORT bool vmsg_left(int world);  /* or has said goodbye */
 
 /* ---- shared memory ----------------------------------------------------------------------------------------------- */
 
+/* A number that the ranks have in common that this one shares memory with, and no others: the least of their ranks in
+ * the world. Its own where it shares none. */
+VEXPORT int vmsg_context_node(const struct msg_context *context);
+
 /* Zeroed memory that all members of a context can reach, where all are on one node. All members call it together, with
  * the same size and a TAG that nothing else uses meanwhile; it blocks. All get it or none: ERR_UNSUPPORTED; none if one
  * of them is not WILLING, because it lacks what it needs beside it. */

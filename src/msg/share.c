@@ -118,6 +118,11 @@ int vmsg_share_open(struct msg_context *context, int tag, uint64_t bytes, bool w
     return OK;
 }
 
+int vmsg_context_node(const struct msg_context *context)
+{
+    return vmsg_networks.node && !context->network ? vmsg_engine.job->local_ranks[0] : vmsg_engine.rank;
+}
+
 void *vmsg_share_memory(const struct msg_share *share) { return share->memory; }
 
 void vmsg_share_close(struct msg_share *share)

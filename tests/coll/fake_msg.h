@@ -36,6 +36,7 @@ static struct {
     struct msg_context context[CASE_RANKS];
     struct fake_message *way[CASE_RANKS][CASE_RANKS]; /* [from][to], in order */
     long messages, under_way, posted;
+    int sent[CASE_RANKS][CASE_RANKS];                 /* [from][to], messages so far */
     long fail_at;                                     /* the number of the message that fails; -1: none */
 } fake;
 
@@ -152,6 +153,7 @@ int vmsg_send_start(struct msg_request *request, const struct msg_where *to, con
     while (*end)
         end = &(*end)->next;
     *end = message;
+    fake.sent[message->from][to->rank]++;
     fake.under_way++;
     uint64_t chance = case_random(3);
     message->late = chance == 0;
@@ -231,7 +233,8 @@ int vmsg_wait_until(bool (*ready)(void *context), void *context)
     return OK;
 }
 
-/* The ranks live on many nodes: nothing is shared. */
+/* The ranks live on many nodes: nothing is shared. Which these are the tests say themselves. */
+int vmsg_context_node(const struct msg_context *context) { return context->rank; }
 int vmsg_share_open(struct msg_context *context, int tag, uint64_t bytes, bool willing, struct msg_share **share)
 {
     (void)context, (void)tag, (void)bytes, (void)willing, (void)share;

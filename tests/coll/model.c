@@ -1,6 +1,7 @@
 /* Every collective against a serial model, on 1 to 17 and some more ranks, over a model of msg with random delays: all
  * bytes of all buffers are compared, the guards around them and the holes of layouts too. Several collectives are under
- * way at once, started in another order on each rank, and started again as persistent ones are.
+ * way at once, started in another order on each rank, and started again as persistent ones are. Also among ranks on
+ * several nodes: of equally many ranks and not, one after the other and by turns.
  *
  * takes: 15 presets: release asan
  * timeout: 300
@@ -8,6 +9,7 @@
 #include "coll/fake_msg.h"
 
 #include "coll/cases.h"
+#include "coll/nodes.h"
 
 #define AT_ONCE 3
 
@@ -102,15 +104,42 @@ static void run_together(struct test *const *test, int tests)
         finish(test[t]);
 }
 
-static void all_kinds(int size, int repeats)
+enum spreading { NOWHERE, PAIRS, TRIPLES, BY_TURNS, UNEVEN, ALONE, SPREADINGS };
+
+static int32_t node_name(enum spreading spreading, int rank, int size)
+{
+    switch (spreading) {
+    case PAIRS:
+        return rank / 2;
+    case TRIPLES:
+        return rank / 3;
+    case BY_TURNS:
+        return rank % ((size + 2) / 3);
+    case UNEVEN: /* 1, 3 and the others */
+        return rank < 1 ? 0 : rank < 4 ? 1 : 4;
+    default:
+        return rank;
+    }
+}
+
+static struct coll_nodes *spread_over_nodes(enum spreading spreading, int rank, int size)
+{
+    int32_t name[CASE_RANKS];
+    for (int r = 0; r < size; r++)
+        name[r] = node_name(spreading, r, size);
+    return spreading == NOWHERE ? NULL : vcoll_nodes_new(name, size, rank);
+}
+
+static void all_kinds(int size, int repeats, enum spreading spreading)
 {
     static struct test test[AT_ONCE];
     struct test *const tests[AT_ONCE] = {&test[0], &test[1], &test[2]};
-    fake_open(size, (uint64_t)size);
+    fake_open(size, (uint64_t)size + 1000 * (uint64_t)spreading);
     for (int i = 0; i < size; i++)
         group[i] = (struct coll_group){.context = &fake.context[i], .rank = i, .size = size,
                                        .sequence = (1u << 30) - 3, /* tags wrap early in the test */
-                                       .meetings = UINT32_MAX};    /* none: all ranks are in one thread */
+                                       .meetings = UINT32_MAX,     /* none: all ranks are in one thread */
+                                       .nodes = spread_over_nodes(spreading, i, size)};
     for (int repeat = 0; repeat < repeats; repeat++)
         for (int kind = 0; kind < COLL_KINDS; kind++) {
             choose(&test[0], kind, size, some_count(size));
@@ -121,6 +150,8 @@ static void all_kinds(int size, int repeats)
             run_together(tests, AT_ONCE);
         }
     fake_close();
+    for (int i = 0; i < size; i++)
+        vcoll_group_close(&group[i]);
 }
 
 int main(int argc, char **argv)
@@ -130,9 +161,13 @@ int main(int argc, char **argv)
     dress(of12, 12);
     dress(of16, 16);
     for (int size = 1; size <= 17; size++)
-        all_kinds(size, repeats);
-    all_kinds(40, 1); /* more messages than a window, trees of more than one level */
-    all_kinds(75, 1);
+        all_kinds(size, repeats, NOWHERE);
+    for (int size = 2; size <= 12; size++)
+        for (enum spreading spreading = PAIRS; spreading < SPREADINGS; spreading++)
+            all_kinds(size, repeats, spreading);
+    all_kinds(40, 1, NOWHERE); /* more messages than a window, trees of more than one level */
+    all_kinds(75, 1, NOWHERE);
+    all_kinds(40, 1, PAIRS);
     for (int i = 0; i < 3; i++) {
         vtype_layout_drop(of4[i]);
         vtype_layout_drop(of12[i]);

@@ -1,0 +1,199 @@
+/* coll/across: collectives of a group on several nodes. Between nodes each byte goes once for each node, and no more
+ * messages than nodes need. In one of two ways:
+ *
+ *   masters   on each node to one rank, its master; the masters among themselves; from each master to its node
+ *   slices    on each node each rank is given a slice (of a sum: all add up theirs); then it exchanges with its likes,
+ *             the ranks with the same slice on the other nodes, so that all processors and cards work; then all
+ *             slices go to all on each node
+ *
+ * Where there is a root, it is the master of its node. Each way is three schedules in one: a scope (vcoll_scope) says
+ * among which ranks the next pieces are. */
+#include "coll/make.h"
+#include "coll/nodes.h"
+
+#define NO_ROOT (-1)
+
+static const struct coll_nodes *nodes_of(const struct coll_schedule *schedule) { return schedule->call.group->nodes; }
+
+/* ---- scopes ---- */
+
+static void enter_node(struct coll_schedule *schedule)
+{
+    const struct coll_nodes *nodes = nodes_of(schedule);
+    const int *begin = &nodes->begin[nodes->own];
+    vcoll_scope(schedule, nodes->member + begin[0], nodes->place[schedule->call.group->rank], begin[1] - begin[0]);
+}
+
+static void enter_likes(struct coll_schedule *schedule)
+{
+    const struct coll_nodes *nodes = nodes_of(schedule);
+    vcoll_scope(schedule, nodes->like, nodes->own, nodes->count);
+}
+
+/* The place on the own node of its master. */
+static int master_place(const struct coll_schedule *schedule, int root)
+{
+    const struct coll_nodes *nodes = nodes_of(schedule);
+    return root != NO_ROOT && nodes->node[root] == nodes->own ? nodes->place[root] : 0;
+}
+
+/* False: this rank is none. */
+static bool enter_masters(struct coll_schedule *schedule, int root)
+{
+    const struct coll_nodes *nodes = nodes_of(schedule);
+    const int *master = nodes->master;
+    if (nodes->place[schedule->call.group->rank] != master_place(schedule, root))
+        return false;
+    if (root != NO_ROOT && nodes->place[root]) {
+        int *with_root = vcoll_memory(schedule, (uint64_t)nodes->count * sizeof *with_root);
+        if (!with_root)
+            return false;
+        memcpy(with_root, master, (size_t)nodes->count * sizeof *with_root);
+        with_root[nodes->node[root]] = root;
+        master = with_root;
+    }
+    vcoll_scope(schedule, master, nodes->own, nodes->count);
+    return true;
+}
+
+/* ---- masters ---- */
+
+static void barrier_by_masters(struct coll_schedule *schedule)
+{
+    enter_node(schedule);
+    vcoll_piece_arrive(schedule);
+    vcoll_round(schedule);
+    if (enter_masters(schedule, NO_ROOT))
+        vcoll_piece_meet(schedule);
+    enter_node(schedule);
+    vcoll_piece_leave(schedule);
+}
+
+static void bcast_by_masters(struct coll_schedule *schedule)
+{
+    int root = schedule->call.root;
+    struct type_buffer buffer = coll_whole(&schedule->call.receive);
+    if (enter_masters(schedule, root))
+        vcoll_piece_bcast(schedule, nodes_of(schedule)->node[root], buffer);
+    enter_node(schedule);
+    if (schedule->size > 1)
+        vcoll_piece_bcast(schedule, master_place(schedule, root), buffer);
+}
+
+static void reduce_by_masters(struct coll_schedule *schedule)
+{
+    const struct coll_call *call = &schedule->call;
+    int root = call->root, master = master_place(schedule, root);
+    uint64_t count = call->receive.count;
+    enter_node(schedule);
+    void *sum = schedule->rank == master ? vcoll_elements(schedule, count) : NULL;
+    vcoll_piece_reduce(schedule, master, coll_own_base(call), sum, count);
+    if (enter_masters(schedule, root))
+        vcoll_piece_reduce(schedule, nodes_of(schedule)->node[root], sum, call->receive.base, count);
+}
+
+static void allreduce_by_masters(struct coll_schedule *schedule)
+{
+    const struct coll_call *call = &schedule->call;
+    void *result = call->receive.base;
+    uint64_t count = call->receive.count;
+    enter_node(schedule);
+    vcoll_piece_reduce(schedule, 0, coll_own_base(call), result, count);
+    if (enter_masters(schedule, NO_ROOT))
+        vcoll_piece_sum(schedule, result, count);
+    enter_node(schedule);
+    if (schedule->size > 1)
+        vcoll_piece_bcast(schedule, 0, coll_whole(&call->receive));
+}
+
+/* ---- slices ---- */
+
+static void bcast_by_slices(struct coll_schedule *schedule)
+{
+    const struct coll_call *call = &schedule->call;
+    const struct coll_nodes *nodes = nodes_of(schedule);
+    int root = call->root;
+    struct type_buffer buffer = coll_whole(&call->receive);
+    bool mine = call->group->rank == root, here = nodes->node[root] == nodes->own;
+    struct coll_side slices;
+    enter_node(schedule);
+    if (!vcoll_cast_cut(schedule, mine, buffer, &slices))
+        return;
+    struct type_buffer own = coll_block(&slices, schedule->rank), there = {.base = COLL_IN_PLACE};
+    if (here)
+        vcoll_piece_scatter(schedule, nodes->place[root], mine ? there : own, &slices);
+    enter_likes(schedule);
+    vcoll_piece_bcast(schedule, nodes->node[root], own);
+    enter_node(schedule);
+    vcoll_piece_spread(schedule, here ? nodes->place[root] : NO_ROOT, &slices);
+    vcoll_cast_join(schedule, mine, buffer, &slices);
+}
+
+static void reduce_by_slices(struct coll_schedule *schedule)
+{
+    const struct coll_call *call = &schedule->call;
+    const struct coll_nodes *nodes = nodes_of(schedule);
+    int root = call->root;
+    struct coll_side slices;
+    struct type_buffer own;
+    enter_node(schedule);
+    void *result = call->group->rank == root ? call->receive.base : NULL;
+    if (!vcoll_piece_slices(schedule, coll_own_base(call), result, call->receive.count, &slices, &own))
+        return;
+    enter_likes(schedule);
+    vcoll_piece_reduce(schedule, nodes->node[root], own.base, own.base, own.count);
+    enter_node(schedule);
+    if (nodes->node[root] == nodes->own)
+        vcoll_piece_gather(schedule, nodes->place[root], own, &slices);
+}
+
+static void allreduce_by_slices(struct coll_schedule *schedule)
+{
+    const struct coll_call *call = &schedule->call;
+    struct coll_side slices;
+    struct type_buffer own;
+    enter_node(schedule);
+    if (!vcoll_piece_slices(schedule, coll_own_base(call), call->receive.base, call->receive.count, &slices, &own))
+        return;
+    enter_likes(schedule);
+    vcoll_piece_sum(schedule, own.base, own.count);
+    enter_node(schedule);
+    vcoll_piece_spread(schedule, NO_ROOT, &slices);
+}
+
+/* ---- the calls ---- */
+
+static enum coll_way way_of(const struct coll_call *call)
+{
+    const struct coll_nodes *nodes = call->group->nodes;
+    uint64_t bytes = coll_side_bytes(&call->receive);
+    bool sums = call->kind == COLL_REDUCE || call->kind == COLL_ALLREDUCE;
+    enum coll_way way = coll_plan_way(&nodes->plan, call->kind, call->kind == COLL_BARRIER ? 0 : bytes);
+    if (sums && !call->reduction.commutative)
+        way = way == COLL_MESSAGE || !nodes->ordered ? COLL_MESSAGE : COLL_MASTERS;
+    /* each rank of a node has a slice */
+    return way == COLL_SLICES && call->receive.count < (uint64_t)nodes->begin[1] ? COLL_MASTERS : way;
+}
+
+static bool is_empty(const struct coll_call *call)
+{
+    return call->kind != COLL_BARRIER && coll_side_bytes(&call->receive) == 0;
+}
+
+bool vcoll_make_across(struct coll_schedule *schedule)
+{
+    const struct coll_call *call = &schedule->call;
+    if (likely(!call->group->nodes) || call->edges || call->between)
+        return false;
+    enum coll_way way = way_of(call);
+    if (way == COLL_MESSAGE || is_empty(call))
+        return false;
+    static void (*const maker[COLL_KINDS][2])(struct coll_schedule *schedule) = {
+        [COLL_BARRIER] = {barrier_by_masters},
+        [COLL_BCAST] = {bcast_by_masters, bcast_by_slices},
+        [COLL_REDUCE] = {reduce_by_masters, reduce_by_slices},
+        [COLL_ALLREDUCE] = {allreduce_by_masters, allreduce_by_slices},
+    };
+    maker[call->kind][way == COLL_SLICES](schedule);
+    return true;
+}

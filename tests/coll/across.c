@@ -1,0 +1,99 @@
+/* What a node sends to other nodes in the collectives of a group on several nodes, counted in messages over a model of
+ * msg.
+ *
+ * apart: 1 */
+#include "coll/fake_msg.h"
+
+#include "coll/nodes.h"
+
+#define NODES 32
+#define PER_NODE 2
+#define SIZE (NODES * PER_NODE)
+
+static struct coll_group group[SIZE];
+static uint32_t value[SIZE];
+static struct coll_schedule *schedule[SIZE];
+
+static int node_of(int rank) { return rank / PER_NODE; }
+
+static void spread(void)
+{
+    int32_t name[SIZE];
+    fake_open(SIZE, 1);
+    for (int r = 0; r < SIZE; r++)
+        name[r] = node_of(r);
+    for (int r = 0; r < SIZE; r++)
+        group[r] = (struct coll_group){.context = &fake.context[r], .rank = r, .size = SIZE, .meetings = UINT32_MAX,
+                                       .nodes = vcoll_nodes_new(name, SIZE, r)};
+}
+
+static bool all_done(void *context)
+{
+    (void)context;
+    for (int r = 0; r < SIZE; r++)
+        if (!vcoll_done(schedule[r]))
+            return false;
+    return true;
+}
+
+static void run(enum coll_kind kind, int root)
+{
+    memset(fake.sent, 0, sizeof fake.sent);
+    for (int r = 0; r < SIZE; r++) {
+        struct coll_call call = {.kind = kind, .group = &group[r], .root = root, .send = {.base = COLL_IN_PLACE},
+                                 .receive = {.base = &value[r], .count = 4},
+                                 .reduction = {.kernel = vtype_kernel(OPERATION_BOR, ELEMENT_U8), .commutative = true}};
+        value[r] = 1u << (r % 32);
+        CHECK_EQUAL(vcoll_prepare(&call, &schedule[r]), OK);
+        CHECK_EQUAL(vcoll_launch(schedule[r], NULL, NULL), OK);
+    }
+    CHECK_EQUAL(vmsg_wait_until(all_done, NULL), OK);
+    for (int r = 0; r < SIZE; r++)
+        vcoll_release(schedule[r]);
+}
+
+/* Messages between nodes: those that NODE sends, those that come to it. */
+static void count_of_node(int node, int *out, int *in)
+{
+    *out = *in = 0;
+    for (int from = 0; from < SIZE; from++)
+        for (int to = 0; to < SIZE; to++)
+            if (node_of(from) != node_of(to)) {
+                *out += node_of(from) == node ? fake.sent[from][to] : 0;
+                *in += node_of(to) == node ? fake.sent[from][to] : 0;
+            }
+}
+
+static void doubling_sends_as_often_as_nodes_double(enum coll_kind kind)
+{
+    run(kind, 0);
+    for (int node = 0, out, in; node < NODES; node++) {
+        count_of_node(node, &out, &in);
+        CHECK_EQUAL(out, 5);
+    }
+}
+
+static void broadcast_comes_once_to_each_node(int root)
+{
+    run(COLL_BCAST, root);
+    for (int node = 0, out, in; node < NODES; node++) {
+        count_of_node(node, &out, &in);
+        CHECK_EQUAL(in, node != node_of(root));
+    }
+    for (int r = 0; r < SIZE; r++)
+        CHECK_EQUAL(value[r], 1u << (root % 32));
+}
+
+int main(void)
+{
+    spread();
+    doubling_sends_as_often_as_nodes_double(COLL_BARRIER);
+    doubling_sends_as_often_as_nodes_double(COLL_ALLREDUCE);
+    CHECK_EQUAL(value[SIZE - 1], UINT32_MAX);
+    broadcast_comes_once_to_each_node(0);
+    broadcast_comes_once_to_each_node(7);
+    fake_close();
+    for (int r = 0; r < SIZE; r++)
+        vcoll_group_close(&group[r]);
+    return check_done();
+}
