@@ -11,6 +11,8 @@ static const struct verb {
     {"run", verb_run, "start a parallel program: viaduct run -n 4 ./program (also called mpiexec, mpirun, mprun)"},
     {"info", verb_info, "what this installation is and what it can do here"},
     {"doctor", verb_doctor, "can jobs run on these hosts, and which ways lead there: viaduct doctor HOST..."},
+    {"jobs", verb_jobs, "the jobs of this user on this host, and what the ranks of one do: viaduct jobs [PID]"},
+    {"stuck", verb_stuck, "who waits for whom in a job, and why it does not end: viaduct stuck [PID]"},
     {"sock", verb_sock, "start a sockets program over shared memory: viaduct sock -- PROGRAM"},
     {"help", verb_help, "this list"},
     {"helper", verb_helper, NULL},   /* for the launcher alone */

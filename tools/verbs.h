@@ -10,6 +10,8 @@ int verb_doctor(int argc, char **argv);
 int verb_examine(int argc, char **argv); /* the launcher on another host */
 int verb_info(int argc, char **argv);
 int verb_sock(int argc, char **argv);
+int verb_jobs(int argc, char **argv);
+int verb_stuck(int argc, char **argv);
 
 /* viaduct sock --list */
 int sock_list(void);

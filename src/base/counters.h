@@ -6,11 +6,30 @@
 #pragma once
 
 #include "base/compiler.h"
+#include <stdatomic.h>
+
+/* What the process waits for, written before it sleeps. Ranks are those of the job; -1: any, of a tag as well. */
+enum base_waits { WAITS_NOT, WAITS_RECEIVE, WAITS_SEND, WAITS_COLLECTIVE, WAITS_FENCE, WAITS_ELSE };
+struct base_message { /* on a communicator, which its id names */
+    int32_t peer, tag;
+    uint32_t context, there; /* there: not 0; or there is none */
+    uint64_t bytes;
+};
+struct base_waiting {
+    _Atomic uint32_t turn; /* odd while the rest is written; release, pairs with a reader that sees it twice */
+    uint32_t kind;         /* enum base_waits */
+    uint64_t since_ns;     /* CLOCK_MONOTONIC */
+    uint32_t members;      /* of the communicator; 0: of none */
+    struct base_message message; /* awaited; of a collective the communicator alone */
+    struct base_message other;   /* one that came and that nobody receives; the sender's rank and tag */
+};
 
 struct base_counters {
     uint32_t version; /* number of counters in the table: a reader of another build stops here */
     uint32_t pid;
+    uint32_t rank, ranks; /* in the job */
     char last_call[40] ALIGNED(8); /* "MPI_Recv": the library call entered last; see DOING */
+    struct base_waiting waiting;
 #define COUNTER(name, class, group, unit, help) uint64_t name;
 #include "base/counters.def"
 #undef COUNTER
@@ -42,6 +61,21 @@ VEXPORT void vbase_counters_move(void *slot);
 #endif
 #define COUNT(name) COUNT_ADD(name, 1)
 #define COUNT_CARDS 8 /* counters card0 to card7, in a row */
+
+/* Written by one thread at a time. */
+static inline struct base_waiting *vbase_waiting_begin(void)
+{
+    struct base_waiting *waiting = &vbase_counters->waiting;
+    uint32_t turn = atomic_load_explicit(&waiting->turn, memory_order_relaxed);
+    atomic_store_explicit(&waiting->turn, turn + 1, memory_order_relaxed);
+    atomic_thread_fence(memory_order_release); /* pairs with the acquire fence of a reader */
+    return waiting;
+}
+static inline void vbase_waiting_end(struct base_waiting *waiting)
+{
+    uint32_t turn = atomic_load_explicit(&waiting->turn, memory_order_relaxed);
+    atomic_store_explicit(&waiting->turn, turn + 1, memory_order_release);
+}
 
 /* Records which library call this process is in, for reports of a hang or a death. TEXT is a string constant of
  * at most 39 letters: two or three plain stores. */

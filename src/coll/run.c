@@ -102,12 +102,16 @@ int vcoll_error(const struct coll_schedule *schedule)
 }
 
 static bool is_done(void *schedule) { return vcoll_done(schedule); }
+static int wait_for(struct coll_schedule *schedule)
+{
+    return vmsg_wait_collective(schedule->call.group->context, is_done, schedule);
+}
 
 int vcoll_abandon(struct coll_schedule *schedule, int cause)
 {
     if (!vcoll_done(schedule))
         vcoll_schedule_stop(schedule, cause);
-    if (!vcoll_done(schedule) && vmsg_wait_until(is_done, schedule) && !vcoll_done(schedule))
+    if (!vcoll_done(schedule) && wait_for(schedule) && !vcoll_done(schedule))
         return cause;
     int error = vcoll_error(schedule);
     vcoll_release(schedule);
@@ -121,7 +125,7 @@ int vcoll_run_by_messages(const struct coll_call *call)
     if (error)
         return error;
     vcoll_schedule_start(schedule); /* a job that is lost ends the wait early */
-    return vcoll_abandon(schedule, vcoll_done(schedule) ? OK : vmsg_wait_until(is_done, schedule));
+    return vcoll_abandon(schedule, vcoll_done(schedule) ? OK : wait_for(schedule));
 }
 
 int vcoll_run(const struct coll_call *call)

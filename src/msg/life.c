@@ -43,6 +43,8 @@ static int memory_ready(struct msg_engine *engine)
 {
     engine->rank = engine->job->rank;
     engine->size = engine->job->size;
+    vbase_counters->rank = (uint32_t)engine->rank;
+    vbase_counters->ranks = (uint32_t)engine->size;
     list_init(&engine->work);
     list_init(&engine->stuck);
     list_init(&engine->finished);
@@ -89,6 +91,7 @@ int vmsg_start(void)
     error = segment_ready(engine->job);
     if (error)
         goto undo_boot;
+    vi_counters_share(engine->job->node_fd, (uint32_t)engine->job->local_index);
     error = vmsg_nics_open(&vmsg_sink);
     if (error)
         goto undo_nics;
@@ -111,6 +114,7 @@ undo_memory:
     memory_close(engine);
 undo_nics:
     vmsg_nics_close();
+    vi_counters_keep();
 undo_boot: {
         struct boot_job *job = engine->job;
         memset(engine, 0, sizeof *engine);
@@ -251,6 +255,7 @@ void vmsg_stop(void)
     vmsg_peers_close();
     vmsg_wait_stop();
     vmsg_nics_close();
+    vi_counters_keep();
     memory_close(engine);
     vboot_close(engine->job);
     memset(&vmsg_networks, 0, sizeof vmsg_networks);

@@ -42,7 +42,8 @@ static struct {
 
 /* One thread's waiting. */
 struct waiting {
-    struct msg_request *request; /* that is waited for; NULL: something else */
+    struct msg_request *request; /* that is waited for; NULL: something else, */
+    struct msg_context *context; /* a collective over it, if it is not NULL */
     uint64_t since;    /* of the first empty poll, 0: the last one found something */
     const struct patience *patience; /* from then on */
     uint64_t sleep_ns; /* of the next sleep */
@@ -281,6 +282,9 @@ static bool watcher_sleep(struct waiting *waiting, bool (*ready)(void *), void *
     /* What no lane brings: the words of slots. A callback may have waited, and ended this arming. */
     if (atomic_load_explicit(&vmsg_engine.chores, memory_order_relaxed) && vmsg_progress())
         return true;
+    if (!ready(context))
+        vmsg_waits_tell(waiting->request, waiting->context, waiting->fence || waiting->woken,
+                        clock_ticks() - waiting->since);
     nics_sleep(waiting, from, ready, context);
     return false;
 }
@@ -348,6 +352,7 @@ static COLD void awake(struct waiting *waiting)
     if (waiting->late)
         COUNT(overslept);
     waiting->soon = waiting->late = false;
+    vmsg_waits_end();
     vmsg_nics_tell(VI_ARM_AWAKE);
 }
 
@@ -415,6 +420,11 @@ static int wait_open(bool (*ready)(void *), void *context, struct waiting waitin
 int vmsg_wait_until(bool (*ready)(void *context), void *context)
 {
     return wait_open(ready, context, (struct waiting){.request = NULL});
+}
+
+int vmsg_wait_collective(struct msg_context *context, bool (*ready)(void *owner), void *owner)
+{
+    return wait_open(ready, owner, (struct waiting){.context = context});
 }
 
 int vmsg_wait_until_ticks(bool (*ready)(void *context), void *context, uint64_t ticks)

@@ -31,6 +31,11 @@ int vmsg_wait_fence(void) MUST_CHECK;     /* the job's fence; progress is made m
 int vmsg_wait_networked(void) MUST_CHECK; /* progress kept out: from now on sleeps are on descriptors */
 void vmsg_wait_stop(void);
 
+/* ---- waits_for.c ------------------------------------------------------------------------------------------------ */
+/* For TICKS already: REQUEST, or a collective over CONTEXT, or a fence, or something else */
+void vmsg_waits_tell(struct msg_request *request, struct msg_context *context, bool fence, uint64_t ticks);
+void vmsg_waits_end(void);
+
 /* ---- word.c ----------------------------------------------------------------------------------------------------- */
 void vmsg_word_await(struct msg_context *context, struct msg_request *request, bool (*ready)(void *owner));
 bool vmsg_word_look(struct msg_request *request); /* progress held; true: it is complete now */

@@ -1,6 +1,7 @@
 /* The table of providers, and what they have in common: opening, and the answer of operations that some lack. */
 #include "vi/vi.h"
 #include "vi/shm/segment.h"
+#include <sys/mman.h>
 
 extern const struct vi_ops shm_ops, verbs_ops, tcp_ops; /* each in the nic.c of its room */
 
@@ -43,6 +44,34 @@ bool vi_network_needed(uint32_t local, uint32_t ranks)
     for (const struct vi_provider *provider = vi_providers; provider->name; provider++)
         asked |= provider->cards && provider->asked && vi_provider_allowed(provider);
     return asked || local < ranks;
+}
+
+static struct {
+    void *page;
+    size_t size;
+} shared;
+
+void vi_counters_share(int fd, uint32_t local_index)
+{
+    off_t at, whole = sysconf(_SC_PAGESIZE);
+    if (fd < 0 || shared.page || shm_segment_counters(fd, (int)local_index, &at) != OK)
+        return;
+    size_t before = (size_t)(at % whole), size = before + BASE_COUNTERS_SIZE;
+    void *page = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, at - (off_t)before);
+    if (page == MAP_FAILED) /* nobody sees them then */
+        return;
+    shared.page = page;
+    shared.size = size;
+    vbase_counters_move((char *)page + before);
+}
+
+void vi_counters_keep(void)
+{
+    if (!shared.page)
+        return;
+    vbase_counters_move(NULL);
+    munmap(shared.page, shared.size);
+    shared.page = NULL;
 }
 
 int vi_settings_check(void)

@@ -276,6 +276,11 @@ VEXPORT void vi_wrap(vi_opener *open);
  * of the node makes it and hands the descriptor (close-on-exec) to the others. */
 VEXPORT int vi_node_create(int ranks, int *fd) MUST_CHECK;
 
+/* Counters and what the process waits for lie in the node's segment from now on, where launcher and tools read them;
+ * FD: as vi_setup.node_fd, -1: they stay private. And back, before the process is no rank any more. */
+VEXPORT void vi_counters_share(int fd, uint32_t local_index);
+VEXPORT void vi_counters_keep(void);
+
 /* The listener of a node, see vi_setup.seat_fd: opened by one of its ranks where the launcher has none, watched by a
  * thread until it is closed. SEAT: one for each local rank; close-on-exec, the caller's. */
 struct call_listener;

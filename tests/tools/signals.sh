@@ -46,13 +46,17 @@ sleep 0.2
 kill -TERM $job
 after 143 ""
 
-# user signals
-begin "trap 'echo 1 >>$work/usr' USR1; trap 'echo 2 >>$work/usr; exit 0' USR2; echo >>$work/there; while :; do sleep 0.02; done"
+# the user's signal; those that ask what the ranks do, as tests/tools/stuck.sh has it, do not reach them
+begin "trap 'echo 1 >>$work/usr; [ -f $work/end ] && exit 0' USR1; echo >>$work/there; while :; do sleep 0.02; done"
 rm -f $work/usr
+kill -USR2 $job
+kill -QUIT $job
 kill -USR1 $job
 eventually 5 lines $work/usr 3 || fail "USR1 did not reach all ranks"
-kill -USR2 $job
+touch $work/end
+kill -USR1 $job
 after 0 "~"
+rm -f $work/end
 
 # stop and continue
 begin "echo >>$work/there; exec sleep $mark"

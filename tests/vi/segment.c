@@ -90,6 +90,7 @@ static void counters(void)
 
     inside_start(7);
     inside_open(5);
+    vi_counters_share(inside.fd, 5);
     COUNT_ADD(send_bytes, 4711);
     CHECK_EQUAL(shm_segment_counters(inside.fd, 5, &at), OK);
     CHECK_EQUAL(pread(inside.fd, &seen, sizeof seen, at), sizeof seen);
@@ -102,6 +103,7 @@ static void counters(void)
     CHECK_EQUAL(shm_segment_counters(inside.fd, -1, &at), ERR_ARGUMENT);
     CHECK_EQUAL(shm_segment_open(inside.fd, 6, &other), ERR_PROTOCOL);
     inside_stop();
+    vi_counters_keep();
     CHECK_EQUAL(vbase_counters->send_bytes, 4712); /* moved back */
 }
 

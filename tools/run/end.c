@@ -3,6 +3,8 @@
 #include "run/job.h"
 
 #define ASKED_GRACE_NS (5 * SECOND_NS) /* after INT, TERM: ranks may tidy up */
+#define TIMEOUT_GRACE_NS SECOND_NS
+#define STATUS_TIMEOUT 124
 #define GONE_NS        (3 * SECOND_NS) /* after KILL: the agent is ended */
 
 void end_status(struct run_job *job, int exit_status)
@@ -64,6 +66,8 @@ void end_asked(struct run_job *job, int number, bool from_terminal)
         job->kill_ns = vbase_clock_ns() + ASKED_GRACE_NS;
     }
 }
+
+void end_timeout(struct run_job *job) { end_begin(job, STATUS_TIMEOUT, TIMEOUT_GRACE_NS); }
 
 /* The head decides how long the ranks may take. */
 void end_signal_from_head(struct run_job *job, int number)

@@ -9,6 +9,8 @@ static void head_obey(struct run_job *job, const struct run_frame_header *header
         end_signal_from_head(job, frame_number(header, body));
     else if (header->kind == FRAME_FENCE)
         fence_release(job, body, header->length);
+    else if (header->kind == FRAME_STATE)
+        gather_begin(job, GATHER_HEAD);
     else if (header->kind == FRAME_DEATH)
         death_spread(job, (const int *)(const void *)body, header->length / sizeof(int));
     else if (header->kind != FRAME_STDIN || input_send(job, body, header->length))

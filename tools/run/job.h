@@ -12,6 +12,8 @@
  *   end.c          the end of the job: status and signals        input.c   stdin for a rank elsewhere
  *   report.c       what each rank died of                        fence.c   fences of all hosts
  *   mpir.c         the table for debuggers                       death.c   deaths that do not end the job
+ *   state.c        what the ranks of this host do                gather.c  the same of all hosts
+ *   stuck.c        who waits for whom, and why
  *   fits.c         how many ranks this host can have
  *   run.c          the life of a job: prepare, start, serve      helper.c  the verb that another host's launcher starts
  *
@@ -21,6 +23,7 @@
 
 #include "boot/handover.h"
 #include "boot/kvs.h"
+#include "run/gather.h"
 #include "run/host.h"
 #include "run/options.h"
 #include "run/rank.h"
@@ -60,6 +63,7 @@ struct run_job {
     struct run_watch at_listener;
     struct run_loop loop;
     struct run_watch signals;
+    struct run_gather gather;
     sigset_t old_mask;
     bool pipe_ignored;       /* SIGPIPE was ignored when we were started */
     struct run_sink sink[2]; /* stdout, stderr; a helper: the wire to the head, none */
@@ -94,6 +98,7 @@ int run_job(struct run_job *job, int argc, char **argv) MUST_CHECK; /* the whole
 void end_status(struct run_job *job, int exit_status);             /* the job fails; the first status stays */
 void end_begin(struct run_job *job, int exit_status, uint64_t grace_ns); /* the same, and the job must end */
 void end_at_once(struct run_job *job);
+void end_timeout(struct run_job *job); /* the time allowed is over */
 void end_asked(struct run_job *job, int number, bool from_terminal); /* by a signal; the second time at once */
 void end_signal(struct run_job *job, int number, bool from_terminal); /* to the ranks of all hosts */
 void end_signal_from_head(struct run_job *job, int number);
@@ -109,7 +114,6 @@ void pmi_close(struct run_job *job);
 /* report.c */
 void report_death(struct run_job *job, struct run_rank *rank);
 void report_deserters(struct run_job *job);
-void report_timeout(struct run_job *job);
 void report_all(struct run_job *job);
 
 /* fits.c */

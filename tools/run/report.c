@@ -120,38 +120,6 @@ void report_death(struct run_job *job, struct run_rank *rank)
 
 /* ---- at the end ---- */
 
-/* The last call of each rank; ranks with the same one together. */
-void report_timeout(struct run_job *job)
-{
-    char(*call)[64] = calloc((size_t)job->size, sizeof *call);
-    int said = 0;
-    output_line(job, "the time allowed (%.3g s) is over: the job is ended", (double)job->options.timeout_ns / 1e9);
-    if (!call)
-        return;
-    for (int i = 0; i < job->size; i++) {
-        if (job->rank[i].state != RANK_RUNNING)
-            snprintf(call[i], sizeof *call, "-");
-        else if (progress_of(job, &job->rank[i]) == SEAT_JOINED)
-            last_call(job, job->rank[i].seat, call[i], sizeof *call);
-    }
-    for (int i = 0; i < job->size && said < 16; i++) {
-        int same = 0;
-        if (call[i][0] == '-' || call[i][0] == 0)
-            continue;
-        for (int j = i + 1; j < job->size; j++)
-            if (strcmp(call[j], call[i]) == 0) {
-                same++;
-                call[j][0] = '-';
-            }
-        if (same)
-            output_line(job, "rank %d and %d more: last MPI call %s", i, same, call[i]);
-        else
-            output_line(job, "rank %d: last MPI call %s", i, call[i]);
-        said++;
-    }
-    free(call);
-}
-
 void report_all(struct run_job *job)
 {
     for (int i = 0; job->options.print_exitcodes && i < job->size; i++) {

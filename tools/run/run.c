@@ -8,7 +8,6 @@
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 
-#define TIMEOUT_GRACE_NS  SECOND_NS
 #define DESERTER_TICK_NS  (SECOND_NS / 2)
 #define SPARE_DESCRIPTORS 20
 #define START_BATCH       16
@@ -18,7 +17,6 @@
 enum {
     STATUS_FAILED = 1,
     STATUS_USAGE = 2,
-    STATUS_TIMEOUT = 124,
     STATUS_NOT_RUNNABLE = 126,
     STATUS_NOT_FOUND = 127,
     STATUS_SIGNAL = 128
@@ -101,7 +99,9 @@ static void signals_ready(struct run_job *job, struct run_watch *watch)
             dead = true;
             if ((pid_t)got.ssi_pid != job->watchdog && !is_rank(job, (pid_t)got.ssi_pid))
                 waitpid((pid_t)got.ssi_pid, NULL, WNOHANG); /* an orphan of a rank that came to us */
-        } else if (number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGQUIT)
+        } else if (number == SIGQUIT || number == SIGUSR2)
+            gather_begin(job, GATHER_REPORT);
+        else if (number == SIGINT || number == SIGTERM || number == SIGHUP)
             end_asked(job, number, from_terminal);
         else
             end_signal(job, number, from_terminal);
@@ -290,10 +290,13 @@ static void job_tick(struct run_job *job)
         output_flush_quiet(job, now);
     if (loop_due(&job->loop, job->deadline_ns, now)) {
         job->deadline_ns = 0;
-        if (job->ending == ENDING_NO)
-            report_timeout(job);
-        end_begin(job, STATUS_TIMEOUT, TIMEOUT_GRACE_NS);
+        if (job->ending == ENDING_NO) {
+            output_line(job, "the time allowed (%.3g s) is over: the job is ended",
+                        (double)job->options.timeout_ns / 1e9);
+            gather_begin(job, GATHER_END);
+        }
     }
+    gather_tick(job, now);
     if (loop_due(&job->loop, job->kill_ns, now))
         end_at_once(job);
     if (loop_due(&job->loop, job->look_ns, now))
@@ -400,6 +403,7 @@ int run_job(struct run_job *job, int argc, char **argv)
         return !understood || error == ERR_ARGUMENT ? STATUS_USAGE : STATUS_NOT_RUNNABLE;
     }
     map_report(job);
+    gather_open(job);
     if (job->options.timeout_ns && job->head.fd < 0)
         job->deadline_ns = vbase_clock_ns() + job->options.timeout_ns;
     job->oom_kills = vbase_oom_kills();
@@ -414,6 +418,7 @@ int run_job(struct run_job *job, int argc, char **argv)
     if (job->listener && vbase_counters->left > 0)
         LOG_INFO("%llu connections to %s were closed by the other side before they were authenticated",
                  (unsigned long long)vbase_counters->left, job->host);
+    gather_close(job);
     bool written = output_finish(job);
     pmi_close(job);
     int status = job_status(job);

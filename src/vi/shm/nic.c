@@ -48,7 +48,6 @@ static int slot_take(struct shm_nic *nic)
     memcpy(identity->cookie, nic->cookie, sizeof(nic->cookie));
     /* release: pairs with shm_reach_prove */
     atomic_store_explicit(&identity->state, SHM_SLOT_OPEN, memory_order_release);
-    vbase_counters_move(shm_counters_of(&nic->segment, nic->index));
     return OK;
 }
 
@@ -117,7 +116,6 @@ free_nic:
 static void nic_close(struct vi_nic *base)
 {
     struct shm_nic *nic = shm_nic_of(base);
-    vbase_counters_move(NULL);
     atomic_store_explicit(&nic->bell->processor, 0, memory_order_relaxed);
     atomic_store_explicit(&shm_identity_of(&nic->segment, nic->index)->state, SHM_SLOT_CLOSED, memory_order_release);
     shm_region_close(nic);

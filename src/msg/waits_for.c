@@ -1,0 +1,95 @@
+/* What this process waits for, written where other processes read it: viaduct jobs, stuck, and the launcher. Only
+ * before it sleeps, so it costs nothing that is awaited soon. Called by the thread that watches, holding nothing.
+ *
+ * With what is awaited goes a message that came and that nobody receives, if there is one: most often that is the
+ * awaited one, sent with another tag, on another communicator, or by another rank. */
+#include "msg/transfer.h"
+#include "msg/wait.h"
+
+static struct base_message message_of(const struct msg_message *message, uint32_t context)
+{
+    const struct msg_envelope *envelope = &message->envelope;
+    return (struct base_message){.peer = envelope->peer->world,
+                                 .tag = envelope->tag,
+                                 .context = context,
+                                 .there = 1,
+                                 .bytes = envelope->total};
+}
+
+/* The first one in the list of this context, from PEER if it is given. */
+static bool unexpected_of(struct msg_context *context, const struct msg_peer *peer, struct base_message *found)
+{
+    msg_lock(&context->lock);
+    list_for_each(node, &context->arrivals) {
+        struct msg_message *message = container_of(node, struct msg_message, of_context);
+        if (!found->there && (!peer || message->envelope.peer == peer))
+            *found = message_of(message, context->id);
+    }
+    msg_unlock(&context->lock);
+    return found->there;
+}
+
+/* A message without a receive: in the awaited context from the awaited peer, else from there, else from anyone; then in
+ * other contexts. Under progress, so that none of them is closed meanwhile. */
+static struct base_message unexpected_find(struct msg_context *context, const struct msg_peer *peer)
+{
+    struct base_message found = {.there = 0};
+    if (context && ((peer && unexpected_of(context, peer, &found)) || unexpected_of(context, NULL, &found)))
+        return found;
+    for (uint32_t id = 0; id < MSG_CONTEXTS && !found.there; id++)
+        if (vmsg_engine.context[id] && vmsg_engine.context[id] != context)
+            (void)unexpected_of(vmsg_engine.context[id], peer, &found);
+    return found;
+}
+
+static struct base_message awaited_by(struct msg_request *request, struct msg_peer **peer)
+{
+    struct msg_context *context = request->context;
+    struct base_message message = {.peer = -1, .tag = -1, .context = context->id};
+    msg_lock(&context->lock); /* until it is matched the fields of a receive stay */
+    if (request->kind != MSG_WORD && !vmsg_request_done(request)) {
+        *peer = __atomic_load_n(&request->peer, __ATOMIC_ACQUIRE); /* as its wait reads it */
+        message.peer = *peer ? (*peer)->world : -1;
+        message.tag = request->result.tag;
+        message.bytes = request->total;
+    }
+    msg_unlock(&context->lock);
+    return message;
+}
+
+static enum base_waits kind_of(const struct msg_request *request)
+{
+    return request->kind == MSG_WORD ? WAITS_COLLECTIVE : request->kind == MSG_SEND ? WAITS_SEND : WAITS_RECEIVE;
+}
+
+void vmsg_waits_tell(struct msg_request *request, struct msg_context *context, bool fence, uint64_t ticks)
+{
+    struct base_message awaited = {.peer = -1, .tag = -1}, other = {.there = 0};
+    struct msg_peer *peer = NULL;
+    enum base_waits kind = request ? kind_of(request) : context ? WAITS_COLLECTIVE : fence ? WAITS_FENCE : WAITS_ELSE;
+    if (request)
+        awaited = awaited_by(request, &peer);
+    else if (context)
+        awaited.context = context->id;
+    context = request ? request->context : context;
+    if (vbase_counters->unexpected_now && kind != WAITS_FENCE && msg_progress_enter()) {
+        other = unexpected_find(context, peer);
+        msg_progress_leave();
+    }
+    struct base_waiting *waiting = vbase_waiting_begin();
+    waiting->kind = kind;
+    waiting->since_ns = vbase_clock_ns() - vbase_clock_ns_of_ticks(ticks);
+    waiting->members = context ? (uint32_t)context->size : 0;
+    waiting->message = awaited;
+    waiting->other = other;
+    vbase_waiting_end(waiting);
+}
+
+void vmsg_waits_end(void)
+{
+    if (vbase_counters->waiting.kind == WAITS_NOT)
+        return;
+    struct base_waiting *waiting = vbase_waiting_begin();
+    waiting->kind = WAITS_NOT;
+    vbase_waiting_end(waiting);
+}

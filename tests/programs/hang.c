@@ -1,0 +1,92 @@
+/* Ranks that wait for each other for ever, in the way that the first argument names; see tests/tools/stuck.sh. */
+#include <mpi.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static int rank, size;
+
+static void receive(int from, int tag, MPI_Comm comm)
+{
+    int word;
+    MPI_Recv(&word, 1, MPI_INT, from, tag, comm, MPI_STATUS_IGNORE);
+}
+
+static void send(int to, int tag, MPI_Comm comm) { MPI_Send(&rank, 1, MPI_INT, to, tag, comm); }
+
+/* Ranks 1 to 3 wait for each other, the others for rank 1. */
+static void cycle(void) { receive(rank == 1 ? 2 : rank == 2 ? 3 : 1, 4, MPI_COMM_WORLD); }
+
+static void collectives(void)
+{
+    int word = 0;
+    if (rank == 1)
+        MPI_Bcast(&word, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    else
+        MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void tag(void)
+{
+    if (rank == 0)
+        send(1, 6, MPI_COMM_WORLD);
+    if (rank == 1)
+        receive(0, 5, MPI_COMM_WORLD);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void communicator(void)
+{
+    MPI_Comm twin;
+    MPI_Comm_dup(MPI_COMM_WORLD, &twin);
+    if (rank == 0)
+        send(1, 5, twin);
+    if (rank == 1)
+        receive(0, 5, MPI_COMM_WORLD);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void loop(void)
+{
+    static volatile unsigned long turns;
+    while (rank == size - 1)
+        turns = turns + 1;
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void gone(void)
+{
+    if (rank == 1)
+        receive(0, 5, MPI_COMM_WORLD);
+}
+
+static void large(void)
+{
+    static char much[1 << 20];
+    if (rank == 0)
+        MPI_Send(much, sizeof much, MPI_BYTE, 1, 8, MPI_COMM_WORLD);
+    if (rank == 1)
+        receive(0, 9, MPI_COMM_WORLD);
+}
+
+static const struct way {
+    const char *name;
+    void (*hang)(void);
+} ways[] = {{"cycle", cycle}, {"collectives", collectives}, {"tag", tag},     {"communicator", communicator},
+            {"loop", loop},   {"gone", gone},               {"large", large}};
+
+int main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0)
+        fprintf(stderr, "there\n");
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
+        if (argc > 1 && strcmp(ways[i].name, argv[1]) == 0)
+            ways[i].hang();
+    MPI_Finalize();
+    return 0;
+}

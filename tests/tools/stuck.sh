@@ -1,0 +1,72 @@
+# viaduct jobs and stuck, and what the launcher says when it is asked: ranks that wait for each other in several ways.
+# timeout: 90 takes: 20
+source "$VIADUCT_SOURCE/tests/lib/shell"
+viaduct=$VIADUCT_BIN/viaduct
+
+begin() { # RANKS WAY: $job is the launcher's pid
+    # a job that a script starts in the background has QUIT ignored, and so do we then
+    env --default-signal=QUIT $mpiexec -n $1 $programs/hang $2 >$work/said 2>$work/said.err &
+    job=$!
+    eventually 20 grep -q there $work/said.err || fail "$2: not started: $(cat $work/said.err)"
+}
+end() { kill -TERM $job; wait $job 2>/dev/null; }
+
+# stuck says all SENTENCES of the job; it may need another look, as ranks sleep when they have waited for a while
+says() {
+    $viaduct stuck $job >$work/stuck 2>&1
+    [ $? -eq 1 ] || return 1
+    for sentence in "$@"; do grep -qE -- "$sentence" $work/stuck || return 1; done
+}
+hangs() { # RANKS WAY SENTENCE...
+    begin $1 $2
+    eventually 10 says "${@:3}" || fail "$2: stuck says: $(cat $work/stuck)"
+    end
+}
+
+hangs 16 cycle "^a cycle of 3: rank 1, which waits for 2, which waits for 3, which waits for 1$" \
+    "^    rank 2 waits [0-9.]+ s in MPI_Recv for a message from rank 3 with tag 4 on MPI_COMM_WORLD$"
+hangs 4 collectives "^ranks 0, 2, 3 wait in MPI_Barrier on MPI_COMM_WORLD$" "^rank 1 waits in MPI_Bcast on MPI_COMM_WORLD$"
+hangs 3 tag "^rank 1 waits .* with tag 5 on MPI_COMM_WORLD; a message from rank 0 with tag 6 .*: the tag differs$"
+hangs 3 communicator "^rank 1 waits .* a message from rank 0 with tag 5 on communicator [0-9]+ has come .*: the communicator differs$"
+hangs 4 loop "^ranks 0, 1, 2 wait in MPI_Barrier on MPI_COMM_WORLD$" "^    rank 3 does not: it computes; its last call is MPI_Barrier$"
+hangs 3 gone "^rank 1 waits .*; rank 0 is in MPI_Finalize and will not do its part$"
+hangs 3 large "the tag differs$" "rank 0 waits .* in MPI_Send until rank 1 takes a message of 1048576 bytes with tag 8"
+VIADUCT_TRANSPORTS=tcp hangs 3 collectives "^ranks 0, 2 wait in MPI_Barrier" "^rank 1 waits in MPI_Bcast"
+
+# jobs, by the launcher's pid and by a rank's; a stopped rank
+begin 4 cycle
+waits() { $viaduct jobs $job >$work/jobs && [ "$(grep -cE '^rank [0-3] \(pid [0-9]+ on .*waits .* in MPI_Recv' $work/jobs)" -eq 4 ]; }
+eventually 10 waits || fail "jobs says: $(cat $work/jobs)"
+$viaduct jobs >$work/all
+grep -qE "^ *$job  hang +4 +[0-9]+ s  (all|some) wait" $work/all || fail "jobs lists: $(cat $work/all)"
+rank=$(sed -n 's/^rank 1 (pid \([0-9]*\) .*/\1/p' $work/jobs)
+kill -STOP $rank
+stopped() { $viaduct jobs $rank | grep -qE '^rank 1 .*is stopped'; }
+eventually 5 stopped || fail "a stopped rank: $($viaduct jobs $rank)"
+kill -CONT $rank
+
+# the launcher is asked by signals, and goes on
+for signal in QUIT USR2; do
+    : >$work/said.err
+    kill -$signal $job
+    eventually 5 grep -q "^viaduct: a cycle of 3: rank 1, which waits for 2, which waits for 3" $work/said.err || fail "$signal: said $(cat $work/said.err)"
+done
+kill -0 $job || fail "a signal that asks has ended the job"
+end
+
+# the time allowed is over
+expect 124 "" "~the time allowed \(1 s\) is over.*rank 1 .* waits .* in MPI_Recv .*the tag differs" \
+    $mpiexec --timeout 1 -n 3 $programs/hang tag
+
+# nothing is stuck
+$mpiexec -n 2 $programs/hang >$work/out 2>&1 || fail "a job that hangs in no way"
+
+# wrong
+expect 2 "" "~no is no PID" $viaduct stuck no
+expect 2 "" "~-3 is no PID" $viaduct jobs -3
+expect 2 "" "~x is no PID" $viaduct jobs 1 x
+expect 1 "" "~there is no process 4194303" $viaduct jobs 4194303
+expect 2 "" "~process $$ is no launcher" $viaduct stuck $$
+expect 0 "~usage: viaduct jobs" "" $viaduct jobs --help
+expect 0 "~usage: viaduct stuck" "" $viaduct stuck -h
+finish

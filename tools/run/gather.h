@@ -1,0 +1,29 @@
+/* What the ranks of all hosts do, gathered from their launchers: for viaduct jobs and stuck, for a signal that asks,
+ * and when the time allowed is over. */
+#pragma once
+
+#include "run/loop.h"
+#include "run/bytes.h"
+
+#define GATHER_CLIENTS 8
+
+struct run_gather {
+    struct run_watch listener;   /* tools of this user ask here; fd -1: there is none */
+    bool under_way, for_head, for_report, for_end; /* for_end: the time allowed is over */
+    int owed;                /* hosts that have not answered */
+    uint64_t until_ns;       /* then those count that have */
+    struct run_bytes ranks;  /* struct state_rank */
+    int client[GATHER_CLIENTS], clients;
+};
+
+enum gather_for { GATHER_HEAD, GATHER_REPORT, GATHER_END };
+
+void gather_open(struct run_job *job);
+void gather_close(struct run_job *job);
+void gather_begin(struct run_job *job, enum gather_for what);
+void gather_tick(struct run_job *job, uint64_t now_ns);
+void gather_heard(struct run_job *job, const char *ranks, size_t length); /* from a host below */
+
+/* The tool's side: asks the launcher with this PID. ERR_NOT_FOUND: it cannot be asked, or is none. */
+struct state_job;
+int gather_ask(pid_t launcher, struct state_job *out) MUST_CHECK;

@@ -1,0 +1,195 @@
+/* Reads what the ranks of this host do: see state.h. What a rank wrote is hostile: lengths are bounded, and letters
+ * that would command a terminal are replaced. */
+#include "run/state.h"
+#include "vi/shm/segment.h"
+
+static void printable(const char *from, size_t most, char *to)
+{
+    size_t i = 0;
+    for (; i < most && from[i]; i++)
+        to[i] = from[i] < ' ' || from[i] > '~' ? '?' : from[i];
+    to[i] = 0;
+}
+
+/* The state, the processor time and the memory of a process; false: there is none such. */
+static bool process_read(pid_t pid, struct state_rank *rank)
+{
+    char path[64], text[512];
+    unsigned long user = 0, system = 0;
+    long pages = 0;
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    FILE *file = fopen(path, "re");
+    size_t length = file ? fread(text, 1, sizeof text - 1, file) : 0;
+    if (file)
+        fclose(file);
+    text[length] = 0;
+    const char *behind = strrchr(text, ')'); /* its name may hold anything */
+    if (!behind ||
+        sscanf(behind + 1, " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu %*d %*d %*d %*d %*d %*d %*u %*u %ld",
+               &rank->process, &user, &system, &pages) < 4)
+        return false;
+    rank->cpu_ms = (user + system) * 1000 / (unsigned long)sysconf(_SC_CLK_TCK);
+    rank->memory_kib = (uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE) / 1024;
+    return rank->process != 'Z' && rank->process != 'X';
+}
+
+/* While the rank writes it another look is made, a few times. */
+static void wait_read(int segment, off_t at, struct base_waiting *wait)
+{
+    for (int try = 0; try < 100; try++) {
+        struct base_waiting once, again;
+        if (pread(segment, &once, sizeof once, at) != (ssize_t)sizeof once ||
+            pread(segment, &again, sizeof again, at) != (ssize_t)sizeof again)
+            break;
+        if (once.turn % 2 == 0 && memcmp(&once, &again, sizeof once) == 0) {
+            *wait = once;
+            return;
+        }
+    }
+    *wait = (struct base_waiting){.kind = WAITS_NOT};
+}
+
+static int by_rank(const void *a, const void *b)
+{
+    const struct state_rank *x = a, *y = b;
+    return x->rank < y->rank ? -1 : x->rank > y->rank;
+}
+
+static bool rank_read(int segment, off_t at, struct state_job *job, struct state_rank *rank)
+{
+    struct base_counters page;
+    if (pread(segment, &page, sizeof page, at) != (ssize_t)sizeof page || page.pid == 0 || page.rank >= page.ranks ||
+        page.ranks > INT_MAX)
+        return false;
+    *rank = (struct state_rank){.rank = (int)page.rank, .pid = (pid_t)page.pid, .process = '?'};
+    job->ranks = (int)page.ranks;
+    printable(page.last_call, sizeof page.last_call, rank->call);
+    wait_read(segment, at + (off_t)offsetof(struct base_counters, waiting), &rank->wait);
+    if (rank->wait.kind > WAITS_ELSE)
+        rank->wait.kind = WAITS_NOT;
+    rank->alive = process_read(rank->pid, rank);
+    uint64_t now = vbase_clock_ns();
+    rank->waits_ms = now > rank->wait.since_ns ? (now - rank->wait.since_ns) / 1000000 : 0;
+    return true;
+}
+
+int state_read(int segment, struct state_job *job)
+{
+    off_t at;
+    int room = 0;
+    *job = (struct state_job){.ranks = 0};
+    for (int i = 0; shm_segment_counters(segment, i, &at) == OK; i++) {
+        if (job->count == room) {
+            room = room ? 2 * room : 64;
+            struct state_rank *more = realloc(job->rank, (size_t)room * sizeof *more);
+            if (!more) {
+                state_free(job);
+                return vbase_fail(ERR_MEMORY, "no memory for the states of %d ranks", room);
+            }
+            job->rank = more;
+        }
+        job->count += rank_read(segment, at, job, &job->rank[job->count]);
+    }
+    state_sort(job);
+    return OK;
+}
+
+void state_sort(struct state_job *job)
+{
+    if (job->count)
+        qsort(job->rank, (size_t)job->count, sizeof *job->rank, by_rank);
+}
+
+void state_free(struct state_job *job)
+{
+    free(job->rank);
+    job->rank = NULL;
+    job->count = 0;
+}
+
+/* ---- in words ---------------------------------------------------------------------------------------------------- */
+
+#define CONTEXTS_EACH 4u /* of a communicator, see mpi/context.h; others count theirs from CONTEXTS_MPI on */
+
+const char *state_communicator(uint32_t context, char *room, size_t size)
+{
+    uint32_t number = context / CONTEXTS_EACH;
+    if (number == 0)
+        return "MPI_COMM_WORLD";
+    if (number == 1)
+        return "MPI_COMM_SELF";
+    snprintf(room, size, "communicator %u", number);
+    return room;
+}
+
+/* "from rank 3 with tag 7", or any of either. */
+static void message_describe(const struct base_message *message, const char *before, char *text, size_t size)
+{
+    char peer[32] = "any rank", tag[32] = "any tag";
+    if (message->peer >= 0)
+        snprintf(peer, sizeof peer, "rank %d", message->peer);
+    if (message->tag >= 0)
+        snprintf(tag, sizeof tag, "tag %d", message->tag);
+    snprintf(text, size, "%s %s with %s", before, peer, tag);
+}
+
+static void wait_describe(const struct base_waiting *wait, char *text, size_t size)
+{
+    char room[40], message[96];
+    const char *communicator = state_communicator(wait->message.context, room, sizeof room);
+    switch (wait->kind) {
+    case WAITS_RECEIVE:
+        message_describe(&wait->message, "for a message from", message, sizeof message);
+        snprintf(text, size, "%s on %s", message, communicator);
+        break;
+    case WAITS_SEND:
+        snprintf(text, size, "until rank %d takes a message of %llu bytes with tag %d on %s", wait->message.peer,
+                 (unsigned long long)wait->message.bytes, wait->message.tag, communicator);
+        break;
+    case WAITS_COLLECTIVE:
+        snprintf(text, size, "for the others on %s", communicator);
+        break;
+    case WAITS_FENCE:
+        snprintf(text, size, "for all other ranks");
+        break;
+    default:
+        snprintf(text, size, "for something to happen");
+    }
+}
+
+static const char *process_word(const struct state_rank *rank)
+{
+    return !rank->alive ? "has ended" : rank->process == 'T' || rank->process == 't' ? "is stopped"
+                                    : rank->process == 'R'                         ? "computes"
+                                    : rank->process == 'D' ? "is in the kernel and cannot be interrupted"
+                                                           : "sleeps outside of MPI";
+}
+
+void state_describe(const struct state_rank *rank, char *text, size_t size)
+{
+    char wait[160];
+    double seconds = (double)rank->waits_ms / 1e3;
+    bool stopped = rank->alive && (rank->process == 'T' || rank->process == 't');
+    if (rank->alive && rank->wait.kind != WAITS_NOT) {
+        wait_describe(&rank->wait, wait, sizeof wait);
+        snprintf(text, size, "%swaits %.1f s in %s %s", stopped ? "is stopped, and " : "", seconds,
+                 *rank->call ? rank->call : "the library", wait);
+    } else if (*rank->call) {
+        snprintf(text, size, "%s; its last call is %s", process_word(rank), rank->call);
+    } else {
+        snprintf(text, size, "%s", process_word(rank));
+    }
+}
+
+void state_list(const struct state_job *job, state_line *line, void *to)
+{
+    for (int i = 0; i < job->count; i++) {
+        const struct state_rank *rank = &job->rank[i];
+        char what[256], text[450];
+        state_describe(rank, what, sizeof what);
+        snprintf(text, sizeof text, "rank %d (pid %d%s%.31s, %.1f s of processor time, %.1f MiB): %s", rank->rank,
+                 (int)rank->pid, *rank->host ? " on " : "", rank->host, (double)rank->cpu_ms / 1e3,
+                 (double)rank->memory_kib / 1024, what);
+        line(to, text);
+    }
+}

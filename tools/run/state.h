@@ -1,0 +1,39 @@
+/* What the ranks of this host do, as they wrote it into the node's segment and as the kernel tells. Read by the
+ * launcher for its reports, and by viaduct jobs and stuck. Nothing is written, and no rank is asked or slowed down. */
+#pragma once
+
+#include "base/base.h"
+#include <sys/types.h>
+
+struct state_rank {
+    int rank;
+    pid_t pid;
+    bool alive;               /* of /proc; a dead one that nobody has reaped is not */
+    char process;             /* R, S, D, T ... as /proc tells; ? where it does not */
+    char call[48];            /* the library call entered last, printable; "" : none */
+    struct base_waiting wait; /* kind WAITS_NOT: it runs, or polls for what came a moment ago */
+    uint64_t cpu_ms, memory_kib;
+    uint64_t waits_ms;        /* since wait.since_ns, when it was read: clocks of hosts differ */
+    char host[32];            /* "": this one */
+};
+struct state_job {
+    int ranks, count; /* of the whole job; that are below */
+    struct state_rank *rank; /* ascending */
+};
+
+/* From the segment behind this descriptor; ranks that have not come to MPI_Init are left out. */
+int state_read(int segment, struct state_job *job) MUST_CHECK;
+void state_free(struct state_job *job);
+void state_sort(struct state_job *job); /* by rank */
+
+/* "MPI_COMM_WORLD", "communicator 5": of a context's id. */
+const char *state_communicator(uint32_t context, char *room, size_t size);
+/* What one rank does, in words: "waits 12.3 s in MPI_Recv for a message from rank 3 with tag 7 on MPI_COMM_WORLD". */
+void state_describe(const struct state_rank *rank, char *text, size_t size);
+
+/* Prints a line each; stuck.c: who waits for whom. EARLIER is the same some time ago, NULL: only what is noted counts.
+ * The number of things found. */
+typedef void state_line(void *to, const char *text);
+int stuck_explain(const struct state_job *job, const struct state_job *earlier, state_line *line, void *to);
+/* A line for each rank; those that do the same share one. */
+void state_list(const struct state_job *job, state_line *line, void *to);
