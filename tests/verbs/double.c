@@ -67,6 +67,7 @@ struct mr {
     uint64_t iova; /* its first address, as requests count */
     pid_t pid;
     int access;
+    bool old; /* its pages are not those of the process any more */
 };
 struct told { /* what a descriptor tells of: rung when the first comes, silenced when the last is taken */
     struct arena_bell bell;
@@ -94,6 +95,7 @@ static struct everything {
     int helds;
     bool holding;
     uint32_t requests; /* that wait */
+    uint64_t locked, lockable; /* bytes */
 } *const all = (void *)((char *)ARENA_ADDRESS + 4096);
 _Static_assert(sizeof(struct everything) <= ARENA_FIRST, "it fits");
 static struct double_counts counts; /* of this process */
@@ -212,7 +214,7 @@ static struct mr *mr_of(uint32_t key, const struct ibv_pd *pd, uint64_t address,
 {
     struct mr *mr = key < OBJECTS ? all->mrs[key] : NULL;
     uint64_t start = mr ? mr->iova : 0;
-    return mr && mr->mr.pd == pd && (mr->access & access) == access && address >= start && length <= mr->mr.length &&
+    return mr && !mr->old && mr->mr.pd == pd && (mr->access & access) == access && address >= start && length <= mr->mr.length &&
                    address - start <= mr->mr.length - length
                ? mr
                : NULL;
@@ -617,7 +619,10 @@ struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *address, size_t length,
     arena_lock();
     while (key < OBJECTS && all->mrs[key])
         key++;
+    if (all->lockable && length > all->lockable - all->locked)
+        key = OBJECTS;
     if (key < OBJECTS) {
+        all->locked += all->lockable ? length : 0;
         all->mrs[key] = mr = arena_take(sizeof *mr);
         mr->mr = (struct ibv_mr){.context = pd->context, .pd = pd, .addr = address, .length = length, .lkey = key, .rkey = key};
         mr->iova = iova;
@@ -639,6 +644,7 @@ int ibv_dereg_mr(struct ibv_mr *mr)
 {
     arena_lock();
     all->mrs[mr->lkey] = NULL;
+    all->locked -= all->lockable ? mr->length : 0;
     counts.deregistered++;
     arena_give(mr);
     arena_unlock();
@@ -842,6 +848,37 @@ void double_fail(unsigned nth, enum ibv_wc_status status)
     arena_lock();
     all->fail_at = nth;
     all->fail_with = status;
+    arena_unlock();
+}
+
+void double_changed(const void *address, size_t length)
+{
+    const char *start = address;
+    arena_lock();
+    for (int i = 0; i < OBJECTS; i++) {
+        struct mr *mr = all->mrs[i];
+        const char *at = mr ? mr->mr.addr : NULL;
+        if (mr && mr->pid == getpid() && at < start + length && start < at + mr->mr.length)
+            mr->old = true;
+    }
+    arena_unlock();
+}
+
+bool double_good(uint32_t key)
+{
+    arena_lock();
+    bool good = key < OBJECTS && all->mrs[key] && !all->mrs[key]->old;
+    arena_unlock();
+    return good;
+}
+
+void double_lockable(uint64_t bytes)
+{
+    arena_lock();
+    all->lockable = bytes;
+    all->locked = 0;
+    for (int i = 0; i < OBJECTS; i++)
+        all->locked += all->mrs[i] ? all->mrs[i]->mr.length : 0;
     arena_unlock();
 }
 

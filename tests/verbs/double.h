@@ -3,6 +3,7 @@
 
 #include <infiniband/verbs.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct double_counts {
@@ -15,4 +16,9 @@ struct double_counts *double_counted(void);
 
 void double_fail(unsigned nth, enum ibv_wc_status status); /* the nth request from now on, from 1, ends so; 0: none */
 void double_hold(bool hold); /* completions of sends wait; at the end those of the youngest queue pair come first */
+/* The pages of a range of this process are others from now on. What was registered before is of no use then: a device would
+ * go on with the old ones, the double refuses it. */
+void double_changed(const void *address, size_t length);
+bool double_good(uint32_t key);       /* of a region; none of its pages has changed */
+void double_lockable(uint64_t bytes); /* by all regions together; 0: any number */
 void double_port(const char *device, bool up);

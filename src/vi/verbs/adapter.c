@@ -85,6 +85,7 @@ static void adapter_close(struct verbs_adapter *adapter)
         library->ibv_destroy_cq(adapter->cq);
     if (adapter->channel)
         library->ibv_destroy_comp_channel(adapter->channel);
+    verbs_cache_close(adapter);
     if (adapter->mr)
         library->ibv_dereg_mr(adapter->mr);
     if (adapter->pd)
@@ -170,6 +171,7 @@ static int adapter_try(struct verbs_nic *nic, struct ibverbs_device *of, const s
     if (!adapter)
         return vbase_fail(ERR_MEMORY, "an adapter");
     adapter->home = nic;
+    verbs_cache_open(&adapter->cache);
     snprintf(adapter->name, sizeof(adapter->name), "%s", nic->library->ibv_get_device_name(of));
     adapter->context = nic->library->ibv_open_device(of);
     if (!adapter->context || nic->library->ibv_query_device(adapter->context, &device))

@@ -180,6 +180,7 @@ struct ibverbs_gid_entry {
       (struct ibverbs_context *, uint32_t, uint32_t, struct ibverbs_gid_entry *, uint32_t, size_t))                    \
     F(ibv_get_async_event, "1.1", int, (struct ibverbs_context *, struct ibverbs_async_event *))                       \
     F(ibv_ack_async_event, "1.1", void, (struct ibverbs_async_event *))                                                \
+    F(ibv_fork_init, "1.1", int, (void))                                                                               \
     F(ibv_alloc_pd, "1.1", struct ibverbs_pd *, (struct ibverbs_context *))                                            \
     F(ibv_dealloc_pd, "1.1", int, (struct ibverbs_pd *))                                                               \
     F(ibv_reg_mr_iova2, "1.8", struct ibverbs_mr *, (struct ibverbs_pd *, void *, size_t, uint64_t, unsigned))         \

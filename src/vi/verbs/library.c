@@ -33,6 +33,8 @@ int ibverbs_load(const struct ibverbs_library **out)
         void *handle = dlopen(IBVERBS_LIBRARY, RTLD_NOW | RTLD_LOCAL);
         error = handle ? functions_find(handle, &library)
                        : vbase_fail(ERR_UNSUPPORTED, "%s (install the package libibverbs1)", dlerror());
+        if (!error && library.ibv_fork_init()) /* before any registration; needless where the kernel copies pages */
+            LOG_WARN("a child made by fork may take pages from transfers under way: %s", strerror(errno));
         loaded = !error;
     }
     base_unlock(&lock);

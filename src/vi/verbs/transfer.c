@@ -1,17 +1,14 @@
 /* Registered memory, and puts and gets between it and the program's own.
  *
  * A key names what the device calls by it, where in its first page the memory begins, and how long it is: never an
- * address. What is put is inline or copied into a block where it is small; else it is registered for this transfer, as
- * what is got always is. Pieces that do not lie in a row are moved by way of memory that does. */
+ * address. What is put is inline or copied into a block where it is small; else its memory is registered (memory.h), as
+ * that of what is got always is. Pieces that do not lie in a row are moved by way of memory that does. */
 #include "vi/verbs/verbs.h"
 #include <arpa/inet.h>
 
-#define PAGE 4095u
-
 struct verbs_region {
-    struct ibverbs_mr *mr;
-    uint64_t start; /* of its addresses, as the device counts them */
-    bool own;
+    struct verbs_memory *memory;
+    bool own; /* its bytes */
 };
 
 /* ---- regions ----------------------------------------------------------------------------------------------------- */
@@ -24,31 +21,26 @@ static struct verbs_adapter *adapter_of(struct vi_nic *nic)
 int verbs_reg(struct vi_nic *nic, void *address, uint64_t length, struct vi_region *out)
 {
     struct verbs_adapter *adapter = adapter_of(nic);
-    const struct ibverbs_library *library = adapter->home->library;
     uint64_t bytes = length ? length : 1;
     struct verbs_region *region = calloc(1, sizeof(*region));
     if (region && !address) {
         region->own = true;
         address = calloc(1, bytes);
     }
-    if (!region || !address) {
-        free(region);
-        return vbase_fail(ERR_MEMORY, "%llu bytes of registered memory", (unsigned long long)length);
-    }
-    region->start = (uintptr_t)address & PAGE;
-    region->mr = library->ibv_reg_mr_iova2(adapter->pd, address, bytes, region->start,
-                                           IBVERBS_ACCESS_LOCAL_WRITE | IBVERBS_ACCESS_REMOTE_WRITE |
-                                               IBVERBS_ACCESS_REMOTE_READ);
-    if (!region->mr) /* it may be for reading only */
-        region->mr = library->ibv_reg_mr_iova2(adapter->pd, address, bytes, region->start, IBVERBS_ACCESS_REMOTE_READ);
-    if (!region->mr) {
-        int error = vbase_fail_errno(ERR_LIMIT, "%s registers no %llu bytes", adapter->name, (unsigned long long)bytes);
-        if (region->own)
+    unsigned once = region && region->own ? MEMORY_ONCE : 0;
+    int error = region && address
+                    ? verbs_memory_take(adapter, address, bytes, MEMORY_FULL | once, &region->memory)
+                    : vbase_fail(ERR_MEMORY, "%llu bytes of registered memory", (unsigned long long)length);
+    if (error && region && address) /* it may be for reading only */
+        error = verbs_memory_take(adapter, address, bytes, IBVERBS_ACCESS_REMOTE_READ | once, &region->memory);
+    if (error) {
+        if (region && region->own)
             free(address);
         free(region);
         return error;
     }
-    *out = (struct vi_region){nic, address, length, {{region->start << 32 | region->mr->rkey, length}}, region};
+    uint64_t first = verbs_memory_address(region->memory, address);
+    *out = (struct vi_region){nic, address, length, {{first << 32 | region->memory->mr->rkey, length}}, region};
     return OK;
 }
 
@@ -57,8 +49,7 @@ void verbs_dereg(struct vi_region *out)
     struct verbs_region *region = out->own;
     if (!region)
         return;
-    if (adapter_of(out->nic)->home->library->ibv_dereg_mr(region->mr))
-        LOG_ERROR("memory stays registered: %s", strerror(errno));
+    verbs_memory_give(adapter_of(out->nic), region->memory);
     if (region->own)
         free(out->address);
     free(region);
@@ -102,7 +93,7 @@ static bool small_copy(struct verbs_vi *vi, const struct vi_transfer *transfer, 
 static int local_register(struct verbs_vi *vi, const struct vi_transfer *transfer, uint64_t length, bool get,
                           struct verbs_transfer *own, struct ibverbs_sge *whole)
 {
-    const struct verbs_adapter *adapter = vi->adapter;
+    const struct verbs_memory *memory = NULL;
     uint8_t *start;
     if (!in_a_row(transfer->local, transfer->pieces, &start)) {
         start = own->row = malloc(length);
@@ -111,23 +102,21 @@ static int local_register(struct verbs_vi *vi, const struct vi_transfer *transfe
         if (!get)
             verbs_gather(start, transfer->local, transfer->pieces);
     } else if (transfer->region) {
-        const struct verbs_region *region = transfer->region->own;
-        *whole = (struct ibverbs_sge){region->start + (uint64_t)(start - (uint8_t *)transfer->region->address),
-                                      (uint32_t)length, region->mr->lkey};
-        return OK;
+        memory = ((const struct verbs_region *)transfer->region->own)->memory;
     }
-    own->mr = adapter->home->library->ibv_reg_mr_iova2(adapter->pd, start, length, (uintptr_t)start,
-                                                       get ? IBVERBS_ACCESS_LOCAL_WRITE : 0);
-    if (!own->mr)
-        return vbase_fail_errno(ERR_LIMIT, "%s registers no %llu bytes", adapter->name, (unsigned long long)length);
-    *whole = (struct ibverbs_sge){(uintptr_t)start, (uint32_t)length, own->mr->lkey};
+    unsigned access = (get ? IBVERBS_ACCESS_LOCAL_WRITE : 0) | (own->row ? MEMORY_ONCE : 0);
+    int error = memory ? OK : verbs_memory_take(vi->adapter, start, length, access, &own->memory);
+    if (error)
+        return error;
+    memory = memory ? memory : own->memory;
+    *whole = (struct ibverbs_sge){verbs_memory_address(memory, start), (uint32_t)length, memory->mr->lkey};
     return OK;
 }
 
 static void transfer_free(struct verbs_vi *vi, struct verbs_transfer *own)
 {
-    if (own->mr && vi->adapter->home->library->ibv_dereg_mr(own->mr))
-        LOG_ERROR("memory stays registered: %s", strerror(errno));
+    if (own->memory)
+        verbs_memory_give(vi->adapter, own->memory);
     free(own->row);
     free(own);
 }
@@ -172,7 +161,7 @@ static int transfer_post(struct verbs_vi *vi, const struct vi_transfer *transfer
         .opcode = get ? IBVERBS_WR_RDMA_READ
                       : transfer->signal ? IBVERBS_WR_RDMA_WRITE_WITH_IMM : IBVERBS_WR_RDMA_WRITE,
         .imm_data = htonl(transfer->immediate), .rkey = (uint32_t)transfer->key.word[0],
-        .remote_addr = (transfer->key.word[0] >> 32 & PAGE) + transfer->offset};
+        .remote_addr = (transfer->key.word[0] >> 32) + transfer->offset};
     int error = length && (get || !small_copy(vi, transfer, length, row, &whole, &place, &wr.send_flags))
                     ? local_register(vi, transfer, length, get, own, &whole)
                     : OK;

@@ -10,6 +10,7 @@
 
 #include "vi/call/call.h"
 #include "vi/verbs/ibverbs.h"
+#include "vi/verbs/memory.h"
 #include "vi/verbs/wire.h"
 
 #define VERBS_MAX_SEND  ((16u << 10) + 256) /* 16 KiB and what stands before them */
@@ -30,7 +31,7 @@ enum { VERBS_OF_PLACE, VERBS_OF_RECEIVE, VERBS_OF_DRAIN, VERBS_TAGS = 3 };
 struct verbs_transfer { /* a put or get under way */
     uint64_t length;
     void *cookie;
-    struct ibverbs_mr *mr;
+    struct verbs_memory *memory;
     uint8_t *row;            /* the pieces in a row, where they do not lie so; NULL: they do */
     int pieces;              /* of a get, to which ROW is copied */
     struct iovec piece[];
@@ -105,6 +106,7 @@ struct verbs_adapter {
     struct ibverbs_srq *srq;
     uint8_t *memory;         /* blocks: first those for receives */
     struct ibverbs_mr *mr;
+    struct verbs_cache cache;
 
     struct base_lock lock;   /* below */
     bool armed;
