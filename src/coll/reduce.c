@@ -173,7 +173,7 @@ static struct coll_side side_of_pieces(struct coll_schedule *schedule, void *bas
 static bool cut_it(const struct coll_schedule *schedule, uint64_t count)
 {
     return schedule->size > 1 && schedule->call.reduction.commutative && count >= (uint64_t)schedule->size &&
-           bytes_of(schedule, count) / PIECE >= (uint64_t)schedule->size;
+           bytes_of(schedule, count) / PIECE >= (uint64_t)schedule->call.group->size;
 }
 
 bool vcoll_piece_slices(struct coll_schedule *schedule, const void *own, void *result, uint64_t count,
@@ -277,12 +277,21 @@ static void sum_by_doubling(struct coll_schedule *schedule, void *result, uint64
     vcoll_round(schedule);
 }
 
+/* Doubling needs the fewest rounds, but n log n messages: up to this size rounds count, then messages do. */
+#define DOUBLED 2048
+
 void vcoll_piece_sum(struct coll_schedule *schedule, void *value, uint64_t count)
 {
-    if (cut_it(schedule, count))
+    if (count == 0)
+        return;
+    if (cut_it(schedule, count)) {
         reduce_in_pieces(schedule, -1, value, value, count);
-    else if (count)
+    } else if (bytes_of(schedule, count) <= DOUBLED) {
         sum_by_doubling(schedule, value, count);
+    } else {
+        reduce_over_tree(schedule, 0, value, value, count);
+        vcoll_piece_bcast(schedule, 0, part(schedule, value, count));
+    }
 }
 
 void vcoll_make_allreduce(struct coll_schedule *schedule)

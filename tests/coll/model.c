@@ -163,8 +163,11 @@ int main(int argc, char **argv)
     for (int size = 1; size <= 17; size++)
         all_kinds(size, repeats, NOWHERE);
     for (int size = 2; size <= 12; size++)
-        for (enum spreading spreading = PAIRS; spreading < SPREADINGS; spreading++)
-            all_kinds(size, repeats, spreading);
+        for (int i = 2 * PAIRS; i < 2 * SPREADINGS; i++) {
+            vbase_settings.coll = i % 2 ? "slices" : ""; /* whatever the length */
+            all_kinds(size, repeats, (enum spreading)(i / 2));
+        }
+    vbase_settings.coll = "";
     all_kinds(40, 1, NOWHERE); /* more messages than a window, trees of more than one level */
     all_kinds(75, 1, NOWHERE);
     all_kinds(40, 1, PAIRS);

@@ -1,6 +1,7 @@
 # Collectives among the ranks of real jobs of several sizes, more ranks than processors too, several threads too; then
-# each way that there is for groups on one node, also where memory cannot be read directly; and a death in a hall.
-# timeout: 300 takes: 40
+# each way that there is for groups on one node, also where memory cannot be read directly, and on several; and a
+# death in a hall.
+# timeout: 300 takes: 50
 source "$VIADUCT_SOURCE/tests/lib/shell"
 [ -x "$VIADUCT_BIN/viaduct" ] || skip "the launcher was not built"
 for ranks in 2 3 5 8 17; do
@@ -13,6 +14,18 @@ for way in desk direct message; do
 done
 VIADUCT_COLL=direct VIADUCT_SINGLE_COPY=no $mpiexec -n 3 "$VIADUCT_BUILD/tests/test-coll-ranks" ||
     fail "directly, where memory cannot be read"
+cat >"$work/pairs" <<'PAIRS'
+#!/bin/sh
+export VIADUCT_NODE=node$((PMI_RANK / 2))
+unset VIADUCT_JOB_SEAT
+exec "$@"
+PAIRS
+chmod +x "$work/pairs"
+for way in "" slices message; do
+    VIADUCT_COLL=$way $mpiexec -n 4 "$work/pairs" "$VIADUCT_BUILD/tests/test-coll-ranks" ||
+        fail "4 ranks on nodes of two by ${way:-the table}"
+done
+$mpiexec -n 5 "$work/pairs" "$VIADUCT_BUILD/tests/test-coll-ranks" || fail "5 ranks on nodes of two"
 told=$($mpiexec --enable-recovery -n 3 "$VIADUCT_BUILD/tests/test-coll-ranks" death | grep -c "was told")
 [ "$told" = 2 ] || fail "$told of 2 ranks were told of a death in a hall"
 for ranks in 2 4; do
