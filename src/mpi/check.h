@@ -21,5 +21,9 @@ void mpi_check_starts(struct msg_request *operation, const struct mpi_message *m
                       bool sends) COLD;
 void mpi_check_ends(struct msg_request *operation) COLD;
 void mpi_check_leftovers(void); /* at MPI_Finalize */
+/* All members of COMM are about to call the same: KIND, and ROOT if it is not negative. Before a blocking collective;
+ * it waits for all members. */
+struct mpi_comm;
+int mpi_check_collective(struct mpi_comm *comm, const char *call, int kind, int root) COLD;
 
 #pragma GCC visibility pop

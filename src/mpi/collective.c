@@ -1,6 +1,7 @@
 /* Collectives: checks their arguments and gives them to coll. Each has six forms: blocking, non-blocking and
  * persistent, with int and with 64-bit counts; all come to one body with the same structure. What a collective takes is
  * written in mpi.h (MPI_ONE_ONE_ and its like); its row at the end tells what that is, by the entry's own name. */
+#include "mpi/check.h"
 #include "mpi/message.h"
 #include "mpi/request.h"
 
@@ -392,11 +393,22 @@ MPI_HOT int work_make(struct work *work, const struct collective *c)
 
 /* ---- the three ways ---- */
 
+/* By value: nothing but what is inlined may see a struct collective. */
+static COLD int same_call_check(struct mpi_comm *comm, const char *call, enum coll_kind kind, bool neighbors, int root)
+{
+    int which = (int)kind + (neighbors ? COLL_KINDS : 0);
+    return mpi_comm_is_inter(comm)
+               ? MPI_SUCCESS
+               : mpi_check_collective(comm, call, which, rules[kind].flags & ROOTED ? root : -1);
+}
+
 MPI_HOT int collective_run_here(const struct collective *c)
 {
     struct work work;
     work.arrays = NULL;
     int error = work_make(&work, c);
+    if (unlikely(mpi_checking) && !error)
+        error = same_call_check(work.comm, c->call, c->kind, c->neighbors, c->root);
     if (likely(!error)) {
         error = vcoll_run(&work.call);
         if (unlikely(error))
