@@ -1,13 +1,14 @@
 /* The table of providers, and what they have in common: opening, and the answer of operations that some lack. */
 #include "vi/vi.h"
 #include "vi/shm/segment.h"
+#include <dirent.h>
 #include <sys/mman.h>
 
 extern const struct vi_ops shm_ops, verbs_ops, tcp_ops; /* each in the nic.c of its room */
 
 const struct vi_provider vi_providers[] = {
     {"shm", &shm_ops, .node = true},
-    {"verbs", &verbs_ops, .cards = true, .asked = true},
+    {"verbs", &verbs_ops, .cards = true, .devices = "/sys/class/infiniband"},
     {"tcp", &tcp_ops, .cards = true},
     {NULL, NULL},
 };
@@ -22,28 +23,47 @@ static const struct vi_provider *find(const char *name, size_t length)
 
 const struct vi_provider *vi_provider_find(const char *name) { return find(name, strlen(name)); }
 
+static bool is_named(const struct vi_provider *provider)
+{
+    return vbase_settings.transports && vbase_list_has(vbase_settings.transports, provider->name);
+}
+
+/* Beside "." and "..", and names that are hidden. */
+static bool has_entry(const char *folder)
+{
+    DIR *there = opendir(folder);
+    const struct dirent *entry = NULL;
+    while (there && (entry = readdir(there)) && entry->d_name[0] == '.')
+        ;
+    if (there)
+        closedir(there);
+    return entry;
+}
+
 bool vi_provider_allowed(const struct vi_provider *provider)
 {
-    return vbase_settings.transports ? vbase_list_has(vbase_settings.transports, provider->name) : !provider->asked;
+    return vbase_settings.transports ? is_named(provider) : !provider->devices || has_entry(provider->devices);
 }
 
 bool vi_listener_needed(uint32_t local, uint32_t ranks)
 {
-    bool cards = false, node = false;
-    for (const struct vi_provider *provider = vi_providers; provider->name; provider++)
-        if (vi_provider_allowed(provider)) {
-            cards |= provider->cards;
-            node |= provider->node;
-        }
-    return cards && (local < ranks || !node);
+    const struct vi_provider *provider = vi_providers;
+    while (provider->name && !(provider->node && vi_provider_allowed(provider)))
+        provider++;
+    if (local == ranks && provider->name)
+        return false; /* nobody looks for devices either */
+    for (provider = vi_providers; provider->name; provider++)
+        if (provider->cards && vi_provider_allowed(provider))
+            return true;
+    return false;
 }
 
 bool vi_network_needed(uint32_t local, uint32_t ranks)
 {
-    bool asked = false;
+    bool named = false;
     for (const struct vi_provider *provider = vi_providers; provider->name; provider++)
-        asked |= provider->cards && provider->asked && vi_provider_allowed(provider);
-    return asked || local < ranks;
+        named |= provider->cards && provider->devices && is_named(provider);
+    return named || local < ranks;
 }
 
 static struct {

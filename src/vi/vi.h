@@ -178,7 +178,7 @@ struct vi_provider {
     const struct vi_ops *ops;
     bool cards; /* it uses network cards, of which vi_setup.card may name one, and a listener */
     bool node;  /* it reaches the ranks of the own node, without a listener */
-    bool asked; /* it is used only where VIADUCT_TRANSPORTS names it */
+    const char *devices; /* a folder; where that is empty it is used only if VIADUCT_TRANSPORTS names it */
 };
 
 struct vi_ops {
@@ -250,7 +250,7 @@ struct vi {
 VEXPORT extern const struct vi_provider vi_providers[];
 
 VEXPORT const struct vi_provider *vi_provider_find(const char *name); /* NULL: there is none */
-/* VIADUCT_TRANSPORTS names it, or is not set. */
+/* VIADUCT_TRANSPORTS names it; or is not set, and there are devices of it where it needs some. */
 VEXPORT bool vi_provider_allowed(const struct vi_provider *provider);
 /* Of a job of RANKS, LOCAL are on this node: is one of them reached only by calling its listener? */
 VEXPORT bool vi_listener_needed(uint32_t local, uint32_t ranks);

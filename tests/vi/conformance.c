@@ -517,12 +517,12 @@ static int provider_run(const struct vi_provider *provider, const char *only)
 /* usage: [CASE [PROVIDER]]; verbs only if it is named */
 int main(int argc, char **argv)
 {
-    static const struct vi_provider providers[] = {{"shm", &shm_ops}, {"tcp", &tcp_ops}, {"verbs", &verbs_ops, .asked = true}};
+    static const struct vi_provider providers[] = {{"shm", &shm_ops}, {"tcp", &tcp_ops}, {"verbs", &verbs_ops, .devices = ""}};
     int failed = 0;
 
     CHECK_EQUAL(vbase_settings_read(), OK);
     for (size_t i = 0; i < ARRAY_LENGTH(providers); i++)
-        if (argc < 3 ? !providers[i].asked : strcmp(argv[2], providers[i].name) == 0)
+        if (argc < 3 ? !providers[i].devices : strcmp(argv[2], providers[i].name) == 0)
             failed += provider_run(&providers[i], argc > 1 && argv[1][0] ? argv[1] : NULL);
     return failed > 0 || check_done();
 }
