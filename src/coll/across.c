@@ -58,15 +58,19 @@ static bool enter_masters(struct coll_schedule *schedule, int root)
 
 /* ---- masters ---- */
 
+/* Among masters over a tree of two: no node sends more than log2 n frames, and each waits twice, where doubling waits
+ * log2 n times. */
 static void barrier_by_masters(struct coll_schedule *schedule)
 {
     enter_node(schedule);
-    vcoll_piece_arrive(schedule);
+    vcoll_piece_arrive(schedule, RADIX_OF_BARRIER);
     vcoll_round(schedule);
-    if (enter_masters(schedule, NO_ROOT))
-        vcoll_piece_meet(schedule);
+    if (enter_masters(schedule, NO_ROOT)) {
+        vcoll_piece_arrive(schedule, 2);
+        vcoll_piece_leave(schedule, 2);
+    }
     enter_node(schedule);
-    vcoll_piece_leave(schedule);
+    vcoll_piece_leave(schedule, RADIX_OF_BARRIER);
 }
 
 static void bcast_by_masters(struct coll_schedule *schedule)

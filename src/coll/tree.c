@@ -24,15 +24,13 @@ void vcoll_tree(struct coll_tree *tree, int node, int nodes, int radix)
 
 /* ---- barrier ---- */
 
-#define RADIX_OF_BARRIER 16
-
 static const struct type_buffer nothing = {NULL, 0, NULL};
 
 /* Does not end its last round. */
-void vcoll_piece_arrive(struct coll_schedule *schedule)
+void vcoll_piece_arrive(struct coll_schedule *schedule, int radix)
 {
     struct coll_tree tree;
-    vcoll_tree(&tree, schedule->rank, schedule->size, RADIX_OF_BARRIER);
+    vcoll_tree(&tree, schedule->rank, schedule->size, radix);
     for (int i = 0; i < tree.children; i++)
         vcoll_receive(schedule, tree.child[i], nothing);
     vcoll_round(schedule);
@@ -40,10 +38,10 @@ void vcoll_piece_arrive(struct coll_schedule *schedule)
         vcoll_send(schedule, tree.parent, nothing);
 }
 
-void vcoll_piece_leave(struct coll_schedule *schedule)
+void vcoll_piece_leave(struct coll_schedule *schedule, int radix)
 {
     struct coll_tree tree;
-    vcoll_tree(&tree, schedule->rank, schedule->size, RADIX_OF_BARRIER);
+    vcoll_tree(&tree, schedule->rank, schedule->size, radix);
     if (tree.parent >= 0)
         vcoll_receive(schedule, tree.parent, nothing);
     vcoll_round(schedule);
@@ -52,25 +50,16 @@ void vcoll_piece_leave(struct coll_schedule *schedule)
     vcoll_round(schedule);
 }
 
-/* In round k each tells the rank that is 2^k away. */
-void vcoll_piece_meet(struct coll_schedule *schedule)
-{
-    for (int64_t d = 1; d < schedule->size; d *= 2) {
-        vcoll_receive(schedule, coll_ring(schedule, schedule->rank, -(int)d), nothing);
-        vcoll_send(schedule, coll_ring(schedule, schedule->rank, (int)d), nothing);
-        vcoll_round(schedule);
-    }
-}
-
 /* Up a flat tree and down again: 2(n-1) messages. Two ranks just exchange. */
 void vcoll_make_barrier(struct coll_schedule *schedule)
 {
     if (schedule->size == 2) {
-        vcoll_piece_meet(schedule);
+        vcoll_receive(schedule, !schedule->rank, nothing);
+        vcoll_send(schedule, !schedule->rank, nothing);
         return;
     }
-    vcoll_piece_arrive(schedule);
-    vcoll_piece_leave(schedule);
+    vcoll_piece_arrive(schedule, RADIX_OF_BARRIER);
+    vcoll_piece_leave(schedule, RADIX_OF_BARRIER);
 }
 
 /* ---- broadcast: small ones over the tree; the pieces of large ones by each member to all others ---- */
