@@ -6,6 +6,7 @@
 #define SOCK_REAL_H
 
 #include "base/compiler.h"
+#include <aio.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdarg.h>

@@ -1,6 +1,7 @@
 /* Calls with an answer that one can tell, on a connection between two processes that has been used for a while: the
  * answers must be the same with and without shared memory. Prints a line for each case.
  *   cases [NAME] */
+#include <aio.h>
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -437,6 +438,37 @@ static void stream_server(int fd)
     while ((n = read(fd, data, sizeof(data))) > 0)
         if (write(fd, data, (size_t)n) != n)
             _exit(8);
+}
+
+/* Calls that a thread of libc makes. */
+static ssize_t aio_await(struct aiocb *request)
+{
+    const struct aiocb *list[] = {request};
+    while (aio_error(request) == EINPROGRESS)
+        aio_suspend(list, 1, NULL);
+    errno = aio_error(request);
+    return aio_return(request);
+}
+static void aio_client(int fd)
+{
+    char question[] = "first", last[] = "last", answer[7] = "";
+    struct aiocb out = {.aio_fildes = fd, .aio_buf = question, .aio_nbytes = 5};
+    struct aiocb in = {.aio_fildes = fd, .aio_buf = answer, .aio_nbytes = 6};
+    struct aiocb listed = {.aio_fildes = fd, .aio_buf = last, .aio_nbytes = 4, .aio_lio_opcode = LIO_WRITE};
+    struct aiocb *list[] = {NULL, &listed};
+    SAY(" written %s", aio_write(&out) == 0 ? told(aio_await(&out)) : strerror(errno));
+    SAY(", came %s", aio_read(&in) == 0 ? told(aio_await(&in)) : strerror(errno));
+    SAY(" %s", answer);
+    SAY(", list %s", told(lio_listio(LIO_WAIT, list, 2, NULL)));
+}
+static void aio_server(int fd)
+{
+    char data[5];
+    if (recv(fd, data, 5, MSG_WAITALL) != 5 || memcmp(data, "first", 5) != 0)
+        _exit(7);
+    pause_ms(50); /* the other side reads by then */
+    if (write(fd, "answer", 6) != 6 || recv(fd, data, 4, MSG_WAITALL) != 4 || memcmp(data, "last", 4) != 0)
+        _exit(8);
 }
 
 static void exec_client(int fd)
@@ -1555,6 +1587,7 @@ static const struct {
     {"signals for what comes", async_client, async_server},
     {"restarted when full", restart_full_client, restart_full_server},
     {"stream", stream_client, stream_server},
+    {"aio", aio_client, aio_server},
     {"exec", exec_client, exec_server},
     {"exec, bytes are there", left_exec_client, left_server_programs},
     {"exec by children, bytes are there", left_fork_client, left_server_programs},
