@@ -58,8 +58,8 @@ static bool enter_masters(struct coll_schedule *schedule, int root)
 
 /* ---- masters ---- */
 
-/* Among masters over a tree of two: no node sends more than log2 n frames, and each waits twice, where doubling waits
- * log2 n times. */
+/* Among masters over a tree of two: no node sends more than log2 n frames, and each waits twice, where a dissemination
+ * waits log2 n times. */
 static void barrier_by_masters(struct coll_schedule *schedule)
 {
     enter_node(schedule);

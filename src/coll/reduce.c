@@ -238,57 +238,11 @@ static void exchange(struct coll_schedule *schedule, const void *own, void *resu
         vcoll_copy(schedule, part(schedule, other, count), part(schedule, result, count));
 }
 
-/* Pairs, then pairs of pairs: each computes the lower ranks' sum OP the higher ones'. Of the first ranks two act as one
- * where there are more than a power of two: the even one gives its value before and gets the result behind. */
-static void sum_by_doubling(struct coll_schedule *schedule, void *result, uint64_t count)
-{
-    int rank = schedule->rank, power = 1;
-    while (power <= schedule->size / 2)
-        power *= 2;
-    int pairs = schedule->size - power;
-    bool paired = rank < 2 * pairs, rests = paired && rank % 2 == 0;
-    void *sum = result, *other = schedule->size > 1 ? vcoll_elements(schedule, count) : NULL;
-    if (rests)
-        vcoll_send(schedule, rank + 1, part(schedule, sum, count));
-    else if (paired)
-        vcoll_receive(schedule, rank - 1, part(schedule, other, count));
-    vcoll_round(schedule);
-    if (paired && !rests)
-        vcoll_reduce(schedule, other, sum, count);
-    int id = paired ? rank / 2 : rank - pairs;
-    for (int bit = 1; bit < power && !rests; bit *= 2) {
-        int partner = id ^ bit, there = partner < pairs ? 2 * partner + 1 : partner + pairs;
-        vcoll_receive(schedule, there, part(schedule, other, count));
-        vcoll_send(schedule, there, part(schedule, sum, count));
-        vcoll_round(schedule);
-        vcoll_reduce(schedule, id < partner ? sum : other, id < partner ? other : sum, count);
-        if (id < partner) {
-            void *spare = sum;
-            sum = other;
-            other = spare;
-        }
-    }
-    if (sum != result)
-        vcoll_copy(schedule, part(schedule, sum, count), part(schedule, result, count));
-    if (rests)
-        vcoll_receive(schedule, rank + 1, part(schedule, result, count));
-    else if (paired)
-        vcoll_send(schedule, rank - 1, part(schedule, result, count));
-    vcoll_round(schedule);
-}
-
-/* Doubling needs the fewest rounds, but n log n messages: up to this size rounds count, then messages do. */
-#define DOUBLED 2048
-
 void vcoll_piece_sum(struct coll_schedule *schedule, void *value, uint64_t count)
 {
-    if (count == 0)
-        return;
     if (cut_it(schedule, count)) {
         reduce_in_pieces(schedule, -1, value, value, count);
-    } else if (bytes_of(schedule, count) <= DOUBLED) {
-        sum_by_doubling(schedule, value, count);
-    } else {
+    } else if (count && schedule->size > 1) {
         reduce_over_tree(schedule, 0, value, value, count);
         vcoll_piece_bcast(schedule, 0, part(schedule, value, count));
     }

@@ -64,13 +64,24 @@ static void count_of_node(int node, int *out, int *in)
             }
 }
 
-static void node_sends_at_most_five(enum coll_kind kind)
+static void barrier_of_a_node_is_at_most_five_messages(void)
 {
-    run(kind, 0);
+    run(COLL_BARRIER, 0);
     for (int node = 0, out, in; node < NODES; node++) {
         count_of_node(node, &out, &in);
         CHECK(out > 0 && out <= 5); /* 2^5 nodes */
     }
+}
+
+static void sum_is_two_messages_for_each_node_but_one(void)
+{
+    int messages = 0;
+    run(COLL_ALLREDUCE, 0);
+    for (int node = 0, out, in; node < NODES; node++) {
+        count_of_node(node, &out, &in);
+        messages += out;
+    }
+    CHECK_EQUAL(messages, 2 * (NODES - 1));
 }
 
 static void broadcast_comes_once_to_each_node(int root)
@@ -87,8 +98,8 @@ static void broadcast_comes_once_to_each_node(int root)
 int main(void)
 {
     spread();
-    node_sends_at_most_five(COLL_BARRIER);
-    node_sends_at_most_five(COLL_ALLREDUCE);
+    barrier_of_a_node_is_at_most_five_messages();
+    sum_is_two_messages_for_each_node_but_one();
     CHECK_EQUAL(value[SIZE - 1], UINT32_MAX);
     broadcast_comes_once_to_each_node(0);
     broadcast_comes_once_to_each_node(7);
