@@ -7,9 +7,11 @@
 #include "vi/verbs/verbs.h"
 #include <pthread.h>
 #include <sched.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 enum { PAGE = 4096, LENGTH = 16 * PAGE };
@@ -224,6 +226,10 @@ static void hit(void)
 
 int main(int argc, char **argv)
 {
+    int watch = (int)syscall(SYS_userfaultfd, O_CLOEXEC | 1); /* for user mode alone */
+    if (watch < 0)
+        return 77; /* some containers refuse it */
+    close(watch);
     if (argc > 1 && strcmp(argv[1], "--hit") == 0) {
         hit();
         return check_done();
