@@ -120,3 +120,5 @@ VEXPORT int vcoll_abandon(struct coll_schedule *schedule, int cause);
 
 /* Prepare, launch, wait, release: the blocking form. */
 VEXPORT int vcoll_run(const struct coll_call *call);
+/* The same, never in memory of its own group: it meets those that were prepared as COLL_ANY. */
+VEXPORT int vcoll_run_by_messages(const struct coll_call *call);

@@ -28,7 +28,6 @@ void vcoll_make_neighborhood(struct coll_schedule *schedule); /* any along edges
 /* hall.c. True: the call is carried out in shared memory, *error is its outcome. False: it does not suit, or there is
  * no memory (yet): then by messages, in run.c. */
 bool vcoll_hall_run(const struct coll_call *call, int *error);
-int vcoll_run_by_messages(const struct coll_call *call);
 
 /* ---- trees ---- */
 

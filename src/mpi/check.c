@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <execinfo.h>
 #include <link.h>
+#include <sys/auxv.h>
 
 #define MOST_FRAMES 12
 
@@ -25,6 +26,18 @@ void *mpi_check_caller(void)
             return frame[i];
     return NULL;
 }
+
+/* Where the program itself lies: its headers begin in its first page. */
+static uintptr_t program_base(void) { return getauxval(AT_PHDR) & ~(uintptr_t)4095; }
+
+uint64_t mpi_check_mark(const void *caller)
+{
+    Dl_info info;
+    bool ours = caller && dladdr(caller, &info) && (uintptr_t)info.dli_fbase == program_base();
+    return ours ? (uintptr_t)caller - program_base() : 0;
+}
+
+const void *mpi_check_marked(uint64_t mark) { return mark ? (void *)(program_base() + mark) : NULL; }
 
 const char *mpi_check_place(const void *caller, char text[400])
 {

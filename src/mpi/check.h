@@ -1,5 +1,6 @@
 /* VIADUCT_CHECK: what was never freed or received is told at MPI_Finalize (leftover.c), and a message that is received
- * as other types than it was sent as is told at once (signature.c). Without the setting it costs a look at a flag. */
+ * as other types than it was sent as is told at once (signature.c). Collectives that differ between ranks are errors
+ * (check_call.c). Without the setting it costs a look at a flag. */
 #pragma once
 
 #include "mpi/process.h"
@@ -12,6 +13,10 @@ void *mpi_check_caller(void); /* the address in the program that the library was
 /* where that is: "file.c:12", else function and file */
 const char *mpi_check_place(const void *caller, char text[400]);
 
+/* The same as a number that stands for it in all ranks of one program; 0: unknown. */
+uint64_t mpi_check_mark(const void *caller);
+const void *mpi_check_marked(uint64_t mark);
+
 /* Before an operation with COUNT of TYPE starts: what is sent is told along with the message, or what is expected is
  * kept. And when the operation is over: compares the two; harmless a second time. */
 struct msg_request;
@@ -20,10 +25,20 @@ struct mpi_target;
 void mpi_check_starts(struct msg_request *operation, const struct mpi_message *message, const struct mpi_target *target,
                       bool sends) COLD;
 void mpi_check_ends(struct msg_request *operation) COLD;
-void mpi_check_leftovers(void); /* at MPI_Finalize */
-/* All members of COMM are about to call the same: KIND, and ROOT if it is not negative. Before a blocking collective;
- * it waits for all members. */
+/* Before a collective of all of COMM: compares call and root on all ranks (check_call.c). Raises what differs. */
+#define MPI_CHECK_NO_ROOT INT_MIN
 struct mpi_comm;
-int mpi_check_collective(struct mpi_comm *comm, const char *call, int kind, int root) COLD;
+struct coll_schedule;
+int mpi_check_call(struct mpi_comm *comm, const char *call, int root) COLD;
+/* The same of a call that does not block: prepared by all in the same order; THEN is launched when it has passed. Done:
+ * that is over, too, or it has failed, which is raised by the caller. Drop it when it is done, or was not launched. */
+struct mpi_call_check;
+int mpi_check_call_prepare(struct mpi_comm *comm, const char *call, int root, struct mpi_call_check **out) COLD;
+int mpi_check_call_launch(struct mpi_call_check *check, struct coll_schedule *then) COLD;
+bool mpi_check_call_done(const struct mpi_call_check *check) COLD;
+bool mpi_check_call_failed(const struct mpi_call_check *check) COLD;
+int mpi_check_call_raise(const struct mpi_call_check *check, const char *call) COLD;
+void mpi_check_call_drop(struct mpi_call_check *check) COLD;
+void mpi_check_leftovers(void); /* at MPI_Finalize */
 
 #pragma GCC visibility pop

@@ -61,6 +61,7 @@ struct work {
     int sends, receives;    /* entries of the arrays of each side */
     struct coll_call call;
     struct coll_schedule *schedule; /* of a request */
+    struct mpi_call_check *check;   /* of a request that was not prepared, with VIADUCT_CHECK; else NULL */
     struct mpi_user_operation operation;
     int64_t *arrays, *next; /* widened arrays; NULL where none was needed */
     bool kept;              /* references on operation's objects are held */
@@ -348,13 +349,25 @@ static COLD int comm_refuse(const struct work *work, int class, const char *what
     return mpi_error(work->comm, work->name, class, "%s %s", mpi_thing_name(work->comm, name), what);
 }
 
+/* No short way is taken. Of a call that BLOCKS what the other ranks call is compared; wrong handles are told later. */
+static COLD int enter_watched(const char *call, MPI_Comm handle, int root, bool blocks)
+{
+    mpi_enter_watched(call);
+    struct mpi_comm *comm = mpi_checking && blocks ? mpi_comm_at(handle) : NULL;
+    return comm ? mpi_check_call(comm, call, root) : MPI_SUCCESS;
+}
+
+MPI_HOT int root_of(const struct collective *c) { return rules[c->kind].flags & ROOTED ? c->root : MPI_CHECK_NO_ROOT; }
+
 /* Checks the call C and makes coll's out of it in WORK. */
-MPI_HOT int work_make(struct work *work, const struct collective *c)
+MPI_HOT int work_make(struct work *work, const struct collective *c, bool blocks)
 {
     const enum coll_kind kind = c->kind;
     const struct rule *rule = &rules[kind];
     int significant = NO_SIDE, may_be_in_place = NO_SIDE;
-    mpi_enter(c->call);
+    int error = unlikely(!mpi_quick()) ? enter_watched(c->call, c->comm, root_of(c), blocks) : MPI_SUCCESS;
+    if (unlikely(error))
+        return error;
     struct mpi_comm *comm = mpi_comm_at(c->comm);
     if (unlikely(!comm))
         return mpi_wrong(NULL, c->call, &mpi_kind_comm, c->comm);
@@ -381,7 +394,7 @@ MPI_HOT int work_make(struct work *work, const struct collective *c)
     work->call.between = mpi_comm_is_inter(comm) && kind != COLL_BARRIER; /* all wait for all there */
     if (unlikely(work->call.between && (kind == COLL_SCAN || kind == COLL_EXSCAN)))
         return comm_refuse(work, MPI_ERR_COMM, "is an intercommunicator");
-    int error = sides_find(work, rule, c, &significant, &may_be_in_place);
+    error = sides_find(work, rule, c, &significant, &may_be_in_place);
     if (error || !significant)
         return error;
     if (rule->flags & REDUCES)
@@ -393,22 +406,11 @@ MPI_HOT int work_make(struct work *work, const struct collective *c)
 
 /* ---- the three ways ---- */
 
-/* By value: nothing but what is inlined may see a struct collective. */
-static COLD int same_call_check(struct mpi_comm *comm, const char *call, enum coll_kind kind, bool neighbors, int root)
-{
-    int which = (int)kind + (neighbors ? COLL_KINDS : 0);
-    return mpi_comm_is_inter(comm)
-               ? MPI_SUCCESS
-               : mpi_check_collective(comm, call, which, rules[kind].flags & ROOTED ? root : -1);
-}
-
 MPI_HOT int collective_run_here(const struct collective *c)
 {
     struct work work;
     work.arrays = NULL;
-    int error = work_make(&work, c);
-    if (unlikely(mpi_checking) && !error)
-        error = same_call_check(work.comm, c->call, c->kind, c->neighbors, c->root);
+    int error = work_make(&work, c, true);
     if (likely(!error)) {
         error = vcoll_run(&work.call);
         if (unlikely(error))
@@ -437,13 +439,16 @@ static int work_outcome(struct mpi_request *request, MPI_Status *status, bool la
 static int work_start(const char *call, struct mpi_request *request)
 {
     const struct work *work = request->extra;
-    int error = vcoll_launch(work->schedule, NULL, NULL);
+    int error = work->check ? mpi_check_call_launch(work->check, work->schedule)
+                            : vcoll_launch(work->schedule, NULL, NULL);
     return error ? mpi_engine_error(request->comm, call, error) : MPI_SUCCESS;
 }
 
 static void work_drop(struct mpi_request *request)
 {
     struct work *work = request->extra;
+    if (work->check)
+        mpi_check_call_drop(work->check);
     vcoll_release(work->schedule);
     free(work->arrays);
     if (!work->kept)
@@ -455,6 +460,33 @@ static void work_drop(struct mpi_request *request)
 static const struct mpi_request_kind collective_request = {
     .done = work_done, .outcome = work_outcome, .start = work_start, .drop = work_drop};
 
+/* ---- with VIADUCT_CHECK: those that do not block start when all ranks have been compared ---- */
+
+static bool checked_done(struct mpi_request *request)
+{
+    const struct work *work = request->extra;
+    return mpi_check_call_done(work->check);
+}
+
+static int checked_outcome(struct mpi_request *request, MPI_Status *status, bool last)
+{
+    const struct work *work = request->extra;
+    int class = work_outcome(request, status, last);
+    return mpi_check_call_failed(work->check) ? MPI_ERR_OTHER : class;
+}
+
+static int checked_raise(const char *call, struct mpi_request *request, int class)
+{
+    const struct work *work = request->extra;
+    return mpi_check_call_failed(work->check)
+               ? mpi_check_call_raise(work->check, work->name)
+               : mpi_error(request->comm, call, class, "the request of %s failed: %s", request->call,
+                           mpi_class_sentence(class));
+}
+
+static const struct mpi_request_kind checked_request = {
+    .done = checked_done, .outcome = checked_outcome, .raise = checked_raise, .start = work_start, .drop = work_drop};
+
 /* The schedule with all it needs, in a request that is not started. */
 static int request_make(const struct collective *c, bool again, MPI_Request *out, struct mpi_request **request)
 {
@@ -462,16 +494,19 @@ static int request_make(const struct collective *c, bool again, MPI_Request *out
     if (!work)
         return mpi_error(NULL, c->call, MPI_ERR_NO_MEM, "no memory for a request");
     work->arrays = NULL;
-    int error = work_make(work, c);
+    int error = work_make(work, c, again);
     if (!error && !out)
         error = mpi_null(work->comm, c->call, "request");
     if (error)
         goto refused;
-    work->call.form = again ? COLL_AGAIN : COLL_ONCE;
-    error = vcoll_prepare(&work->call, &work->schedule);
+    work->check = NULL;
+    bool checks = mpi_checking && !again; /* which then starts later than here, see COLL_ONCE */
+    work->call.form = again ? COLL_AGAIN : checks ? COLL_ANY : COLL_ONCE;
+    error = checks ? mpi_check_call_prepare(work->comm, c->call, root_of(c), &work->check) : OK;
+    error = error ? error : vcoll_prepare(&work->call, &work->schedule);
     if (error)
         goto failed;
-    *request = mpi_request_take(&collective_request, c->call, work->comm);
+    *request = mpi_request_take(checks ? &checked_request : &collective_request, c->call, work->comm);
     if (!*request) {
         vcoll_release(work->schedule);
         error = ERR_MEMORY;
@@ -485,6 +520,8 @@ static int request_make(const struct collective *c, bool again, MPI_Request *out
     (*request)->extra = work;
     return MPI_SUCCESS;
 failed:
+    if (work->check)
+        mpi_check_call_drop(work->check);
     error = mpi_engine_error(work->comm, c->call, error);
 refused:
     free(work->arrays);

@@ -2,8 +2,6 @@
  * travels with each message, and the receiver compares. */
 #include "mpi/check.h"
 #include "mpi/message.h"
-#include <dlfcn.h>
-#include <sys/auxv.h>
 
 /* ---- signatures ---- */
 
@@ -84,7 +82,7 @@ static uint64_t signature(const struct mpi_type *type, uint64_t bytes)
 /* About a message, as it travels. */
 struct sent {
     uint64_t signature; /* of all of it; 0: fits anything */
-    uint64_t count, place; /* place: in the program file of all ranks, from its begin; 0: unknown */
+    uint64_t count, place; /* place: see mpi_check_mark */
     char type[40];
 };
 _Static_assert(sizeof(struct sent) == sizeof(struct msg_note), "a note has room for this");
@@ -99,9 +97,6 @@ struct checked {
     void *caller;
     bool sends;
 };
-
-/* Where the program itself lies: its headers begin in its first page. */
-static uintptr_t program_base(void) { return getauxval(AT_PHDR) & ~(uintptr_t)4095; }
 
 static void describe(const struct mpi_type *type, char text[40])
 {
@@ -137,11 +132,9 @@ void mpi_check_starts(struct msg_request *operation, const struct mpi_message *m
     mpi_keep(target->type);
     if (!sends)
         return;
-    Dl_info info;
     struct sent sent = {.signature = signature_of(checked->type, checked->count * checked->type->size),
-                        .count = checked->count};
-    if (checked->caller && dladdr(checked->caller, &info) && (uintptr_t)info.dli_fbase == program_base())
-        sent.place = (uintptr_t)checked->caller - program_base();
+                        .count = checked->count,
+                        .place = mpi_check_mark(checked->caller)};
     describe(checked->type, sent.type);
     memcpy(&checked->note, &sent, sizeof sent);
 }
@@ -162,7 +155,7 @@ static void compare(const struct checked *checked, const struct msg_result *resu
              "%llu of %s",
              checked->call, mpi_check_place(checked->caller, here), result->source, result->tag,
              mpi_thing_name(checked->comm, name), (unsigned long long)checked->count, type,
-             mpi_check_place(sent.place ? (void *)(program_base() + sent.place) : NULL, there),
+             mpi_check_place(mpi_check_marked(sent.place), there),
              (unsigned long long)sent.count, sent.type);
 }
 

@@ -5,9 +5,9 @@ export VIADUCT_CHECK=1
 
 for way in kind root order; do
     case $way in
-    kind) says="rank 0 calls MPI_Allreduce, rank 2 calls MPI_Barrier on twin" ;;
-    root) says="rank 0 calls MPI_Bcast with root 0, rank 1 calls MPI_Bcast with root 1 on twin" ;;
-    order) says="rank 0 calls MPI_Barrier, rank 1 calls MPI_Bcast with root 0 on twin" ;;
+    kind) says="ranks of twin call different collectives: rank 0 calls MPI_Allreduce at .*, rank 2 calls MPI_Barrier at " ;;
+    root) says="ranks of twin call different collectives: rank 0 calls MPI_Bcast with root 0 at .*, rank 1 calls MPI_Bcast with root 1 at " ;;
+    order) says="ranks of twin call different collectives: rank 0 calls MPI_Barrier at .*, rank 1 calls MPI_Bcast with root 0 at " ;;
     esac
     run 20 $mpiexec -n 3 $programs/unlike $way
     [ "$status" -ne 0 ] && [ "$status" -ne 124 ] || fail "$way: status $status"
@@ -17,7 +17,7 @@ for way in kind root order; do
     [ "$(grep -c 'has the error' "$work/out")" -eq 3 ] || fail "$way: $(cat "$work/out")"
 done
 run 20 env VIADUCT_TRANSPORTS=tcp $mpiexec -n 3 $programs/unlike root
-expect_err "rank 1 calls MPI_Bcast with root 1 on twin" "over the network"
+expect_err "rank 1 calls MPI_Bcast with root 1 at " "over the network"
 run 20 $mpiexec -n 3 $programs/unlike
 expect_status 0 "nothing wrong"
 expect_silence "nothing wrong"

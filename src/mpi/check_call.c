@@ -1,0 +1,164 @@
+/* VIADUCT_CHECK, collectives that differ: before each one its members reduce notes of what they call, by messages, and
+ * all of them learn the first two that differ in the call or in its root. Called by collective.c and by what ends the
+ * world. Counts and datatypes are not compared.
+ *
+ * A call that blocks waits for the result first: MPI lets any collective synchronize. One that does not block starts
+ * only when the result is there, from progress. Both take the same way, so a call that blocks is told apart from one
+ * that does not. */
+#include "mpi/check.h"
+#include "mpi/comm.h"
+#include "mpi/raise.h"
+
+struct note {
+    char call[40];
+    int32_t rank, root; /* root: MPI_CHECK_NO_ROOT where there is none */
+    uint64_t place;     /* see mpi_check_mark */
+};
+/* Of ranks that follow each other: the first, and the first that differs from it. */
+struct notes {
+    struct note first, other;
+    int64_t differ;
+};
+
+struct mpi_call_check {
+    struct notes own, all;
+    struct mpi_comm *comm;
+    struct coll_schedule *schedule, *then;
+    _Atomic int state; /* enum state: written from progress */
+};
+enum state { CHECK_ASKS, CHECK_PASSED, CHECK_FAILED };
+
+static bool note_is_same(const struct note *a, const struct note *b)
+{
+    return a->root == b->root && strcmp(a->call, b->call) == 0;
+}
+
+/* LOWER, UPPER: of the lower ranks and of those behind them; the result takes the place of UPPER. */
+static void notes_join(void *context, const void *lower, void *upper, size_t count)
+{
+    (void)context, (void)count;
+    struct notes before, behind;
+    memcpy(&before, lower, sizeof before); /* neither need be aligned */
+    memcpy(&behind, upper, sizeof behind);
+    if (!before.differ && !note_is_same(&before.first, &behind.first)) {
+        before.other = behind.first;
+        before.differ = true;
+    } else if (!before.differ && behind.differ) {
+        before.other = behind.other;
+        before.differ = true;
+    }
+    memcpy(upper, &before, sizeof before);
+}
+
+/* One element, so that no algorithm cuts it. */
+static int check_fill(struct mpi_call_check *check, struct mpi_comm *comm, const char *call, int root,
+                      struct coll_call *out)
+{
+    struct type_layout *layout;
+    int error = vtype_layout_bytes(sizeof check->own, 1, &layout);
+    if (error)
+        return error;
+    size_t length = strlen(call);
+    if (length > 2 && strcmp(call + length - 2, "_c") == 0)
+        length -= 2; /* the same call with larger counts */
+    check->comm = comm;
+    check->own = (struct notes){.first = {.rank = comm->thing.rank, .place = mpi_check_mark(mpi_check_caller()),
+                                          .root = mpi_comm_is_inter(comm) ? MPI_CHECK_NO_ROOT : root}};
+    snprintf(check->own.first.call, sizeof check->own.first.call, "%.*s", (int)length, call);
+    *out = (struct coll_call){.kind = COLL_ALLREDUCE, .group = &comm->coll,
+                              .send = {.base = &check->own, .count = 1, .layout = layout},
+                              .receive = {.base = &check->all, .count = 1, .layout = layout},
+                              .reduction = {.function = notes_join}};
+    return OK;
+}
+
+static void note_describe(const struct note *note, char *text, size_t size)
+{
+    char place[400], root[32] = "";
+    if (note->root != MPI_CHECK_NO_ROOT)
+        snprintf(root, sizeof root, " with root %d", note->root);
+    mpi_check_place(mpi_check_marked(note->place), place);
+    snprintf(text, size, "rank %d calls %.39s%s at %s", note->rank, note->call, root,
+             basename(place)); /* without the folders both fit into a sentence */
+}
+
+static int raise_differ(const struct mpi_call_check *check, const char *call)
+{
+    char name[64], first[600], other[600];
+    note_describe(&check->all.first, first, sizeof first);
+    note_describe(&check->all.other, other, sizeof other);
+    return mpi_error(check->comm, call, MPI_ERR_OTHER,
+                     "the ranks of %s call different collectives: %s, %s", mpi_thing_name(check->comm, name), first,
+                     other);
+}
+
+int mpi_check_call(struct mpi_comm *comm, const char *call, int root)
+{
+    struct mpi_call_check check;
+    struct coll_call reduction;
+    int error = check_fill(&check, comm, call, root, &reduction);
+    if (!error) {
+        error = vcoll_run_by_messages(&reduction);
+        vtype_layout_drop(reduction.send.layout);
+    }
+    return error              ? mpi_engine_error(comm, call, error)
+           : check.all.differ ? raise_differ(&check, call)
+                              : MPI_SUCCESS;
+}
+
+/* ---- of a call that does not block ---- */
+
+int mpi_check_call_prepare(struct mpi_comm *comm, const char *call, int root, struct mpi_call_check **out)
+{
+    struct coll_call reduction;
+    struct mpi_call_check *check = calloc(1, sizeof *check);
+    int error = check ? check_fill(check, comm, call, root, &reduction) : ERR_MEMORY;
+    if (!error) {
+        error = vcoll_prepare(&reduction, &check->schedule);
+        vtype_layout_drop(reduction.send.layout);
+    }
+    if (error)
+        free(check);
+    else
+        *out = check;
+    return error;
+}
+
+static void check_ended(void *context, int error)
+{
+    struct mpi_call_check *check = context;
+    bool passed = !error && !check->all.differ && vcoll_launch(check->then, NULL, NULL) == OK;
+    /* release: the result is seen by the thread that sees the state */
+    atomic_store_explicit(&check->state, passed ? CHECK_PASSED : CHECK_FAILED, memory_order_release);
+}
+
+int mpi_check_call_launch(struct mpi_call_check *check, struct coll_schedule *then)
+{
+    check->then = then;
+    return vcoll_launch(check->schedule, check_ended, check);
+}
+
+bool mpi_check_call_done(const struct mpi_call_check *check)
+{
+    /* acquire: pairs with the release in check_ended */
+    int state = atomic_load_explicit(&check->state, memory_order_acquire);
+    return state == CHECK_FAILED || (state == CHECK_PASSED && vcoll_done(check->then));
+}
+
+bool mpi_check_call_failed(const struct mpi_call_check *check)
+{
+    return atomic_load_explicit(&check->state, memory_order_acquire) == CHECK_FAILED;
+}
+
+int mpi_check_call_raise(const struct mpi_call_check *check, const char *call)
+{
+    int error = vcoll_error(check->schedule);
+    return check->all.differ && !error ? raise_differ(check, call)
+                                       : mpi_engine_error(check->comm, call, error ? error : ERR_STATE);
+}
+
+void mpi_check_call_drop(struct mpi_call_check *check)
+{
+    vcoll_release(check->schedule);
+    free(check);
+}

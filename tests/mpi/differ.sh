@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# VIADUCT_CHECK names both calls where ranks call collectives that differ, and is silent where they do not.
+# timeout: 120 takes: 15
+set -u
+source "$VIADUCT_SOURCE/tests/lib/shell"
+program=$programs/differ
+[ -x "$program" ] || skip "the program with collectives that differ was not built"
+export VIADUCT_CHECK=1
+
+differs() { # WAY SENTENCE
+    run 20 $mpiexec -n 4 "$program" $1
+    [ $status -ne 0 ] && [ $status -ne 124 ] || fail "$1 over $VIADUCT_TRANSPORTS: status $status"
+    expect_err "the ranks of MPI_COMM_WORLD call different collectives: $2" "$1 over $VIADUCT_TRANSPORTS"
+}
+
+for VIADUCT_TRANSPORTS in shm tcp; do
+    export VIADUCT_TRANSPORTS
+    differs kind "rank 0 calls MPI_Barrier at .*, rank 1 calls MPI_Bcast with root 0 at "
+    if command -v addr2line >/dev/null && readelf -S "$program" | grep -q debug_line; then
+        expect_err 'MPI_Barrier at .*differ.c:14, .*MPI_Bcast with root 0 at .*differ.c:12 ' "both lines"
+    fi
+    differs root "rank 0 calls MPI_Bcast with root 0 at .*, rank 3 calls MPI_Bcast with root 1 at "
+    differs order "rank 0 calls MPI_Allgather at .*, rank 1 calls MPI_Allreduce at "
+    differs form "rank 0 calls MPI_Ibarrier at .*, rank 1 calls MPI_Barrier at "
+    differs request "rank 0 calls MPI_Ibcast with root 0 at .*, rank 1 calls MPI_Ireduce with root 0 at "
+    differs prepared "rank 0 calls MPI_Bcast_init with root 1 at .*, rank 1 calls MPI_Bcast_init with root 0 at "
+    differs finalize "rank 0 calls MPI_Finalize at .*, rank 1 calls MPI_Barrier at "
+    for ranks in 1 2 3 5; do
+        run 20 $mpiexec -n $ranks "$program" right
+        expect_status 0 "the same calls, $ranks ranks over $VIADUCT_TRANSPORTS"
+        expect_silence "the same calls, $ranks ranks over $VIADUCT_TRANSPORTS"
+    done
+    run 20 $mpiexec -n 4 "$program" told
+    expect_status 0 "ranks that are told, over $VIADUCT_TRANSPORTS"
+    expect_silence "ranks that are told, over $VIADUCT_TRANSPORTS"
+done
+finish
