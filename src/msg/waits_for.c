@@ -72,7 +72,8 @@ void vmsg_waits_tell(struct msg_request *request, struct msg_context *context, b
     else if (context)
         awaited.context = context->id;
     context = request ? request->context : context;
-    if (vbase_counters->unexpected_now && kind != WAITS_FENCE && msg_progress_enter()) {
+    uint64_t kept = __atomic_load_n(&vbase_counters->unexpected_now, __ATOMIC_RELAXED); /* others may count */
+    if (kept && kind != WAITS_FENCE && msg_progress_enter()) {
         other = unexpected_find(context, peer);
         msg_progress_leave();
     }
