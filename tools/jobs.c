@@ -257,6 +257,19 @@ static bool pid_read(int argc, char **argv, pid_t *pid)
     return false;
 }
 
+int job_segment(const char *verb, const char *word)
+{
+    struct jobs jobs = {.count = 0};
+    char *words[] = {(char *)(uintptr_t)verb, (char *)(uintptr_t)word, NULL};
+    if (!pid_read(word ? 2 : 1, words, &jobs.asked))
+        return -1;
+    jobs_find(&jobs);
+    const struct found *found = job_asked(&jobs, verb, word);
+    int segment = found ? fcntl(found->fd, F_DUPFD_CLOEXEC, 0) : -1;
+    jobs_close(&jobs);
+    return segment;
+}
+
 int verb_jobs(int argc, char **argv)
 {
     struct jobs jobs = {.count = 0};

@@ -12,6 +12,10 @@ int verb_info(int argc, char **argv);
 int verb_sock(int argc, char **argv);
 int verb_jobs(int argc, char **argv);
 int verb_stuck(int argc, char **argv);
+int verb_top(int argc, char **argv);
+
+/* The segment of the one job that WORD means, a PID or NULL; -1: the reason was printed (jobs.c). */
+int job_segment(const char *verb, const char *word);
 
 /* viaduct sock --list */
 int sock_list(void);

@@ -1,4 +1,4 @@
-/* Ranks that wait for each other for ever, in the way that the first argument names; see tests/tools/stuck.sh. */
+/* Ranks that wait for each other for ever, or talk, in the way that the first argument names; see tests/tools/stuck.sh and top.sh. */
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>
@@ -70,11 +70,23 @@ static void large(void)
         receive(0, 9, MPI_COMM_WORLD);
 }
 
+/* Two that answer each other for ever. */
+static void talk(void)
+{
+    for (;;) {
+        if (rank == 0)
+            send(1, 1, MPI_COMM_WORLD);
+        receive(!rank, 1, MPI_COMM_WORLD);
+        if (rank == 1)
+            send(0, 1, MPI_COMM_WORLD);
+    }
+}
+
 static const struct way {
     const char *name;
     void (*hang)(void);
 } ways[] = {{"cycle", cycle}, {"collectives", collectives}, {"tag", tag},     {"communicator", communicator},
-            {"loop", loop},   {"gone", gone},               {"large", large}};
+            {"loop", loop},   {"gone", gone},               {"large", large}, {"talk", talk}};
 
 int main(int argc, char **argv)
 {

@@ -1,0 +1,39 @@
+# viaduct top: the counters of a job's ranks, second by second, in a table, a line, or JSON; wrong arguments.
+# timeout: 60
+source "$VIADUCT_SOURCE/tests/lib/shell"
+viaduct=$VIADUCT_BIN/viaduct
+$mpiexec -n 2 $programs/hang talk >$work/said 2>&1 &
+job=$!
+eventually 20 grep -q there $work/said || fail "not started: $(cat $work/said)"
+
+# what two ranks that talk do, as a pipe sees it
+$viaduct top -n 1 $job >$work/table || fail "status $? of a table"
+grep -qE '^ +RANK +PID +CPU% +SENT/s' $work/table || fail "no head: $(cat $work/table)"
+[ "$(grep -cE '^ +[01] +[0-9]+ +[0-9]+ +[1-9][0-9]* +[1-9][0-9]* ' $work/table)" -eq 2 ] || fail "ranks: $(cat $work/table)"
+grep -qE '^ +all +[0-9]+ +[1-9]' $work/table || fail "no sum: $(cat $work/table)"
+$viaduct top -b -n 2 $job >$work/lines
+[ "$(grep -cE '^2 ranks: [0-9]+% of processors, [1-9][0-9]* messages/s sent' $work/lines)" -eq 2 ] || fail "lines: $(cat $work/lines)"
+if command -v python3 >/dev/null; then
+    $viaduct top --json -n 1 $job | python3 -c 'import json, sys
+ranks = json.load(sys.stdin)["ranks"]
+assert [r["rank"] for r in ranks] == [0, 1] and all(r["sent"] > 0 for r in ranks), ranks' || fail "JSON"
+fi
+# in a terminal of 60 columns no line is longer
+if command -v script >/dev/null; then
+    script -qec "stty cols 60 rows 20; $viaduct top -n 1 $job" /dev/null >$work/screen
+    awk '{ gsub(/\033\[[0-9;]*[A-Za-z]/, ""); sub(/\r$/, "") } /^ +[01a]/ && length > 60 { exit 1 }' $work/screen || fail "wider: $(cat $work/screen)"
+fi
+# it ends with the job
+$viaduct top -b $job >$work/ends &
+top=$!
+eventually 10 grep -q "^2 ranks" $work/ends || fail "says nothing: $(cat $work/ends)"
+kill -TERM $job
+wait $job 2>/dev/null
+wait $top || fail "status $? of one whose job has ended"
+
+expect 2 "" "~-x is not understood" $viaduct top -x
+expect 2 "" "~0 is not understood" $viaduct top -n 0
+expect 2 "" "~there is no process 4194303" $viaduct top 4194303
+expect 2 "" "~no is no PID" $viaduct top no
+expect 0 "~usage: viaduct top" "" $viaduct top --help
+finish

@@ -1,0 +1,264 @@
+/* viaduct top: what the ranks of one job on this host send and receive, second by second: the differences of their
+ * counters, which lie in the node's segment anyway. Nothing is asked of the ranks. */
+#include "run/state.h"
+#include "verbs.h"
+#include "vi/shm/segment.h"
+#include <sys/ioctl.h>
+#include <time.h>
+
+#define MB 1e6
+
+struct sample {
+    struct state_job job;
+    struct base_counters *counters; /* of each, in the same order */
+    uint64_t at_ns;
+};
+
+struct options {
+    bool batch, json;
+    long count; /* of samples; 0: until the job ends */
+    const char *word;
+};
+
+static void sample_free(struct sample *sample)
+{
+    state_free(&sample->job);
+    free(sample->counters);
+    sample->counters = NULL;
+}
+
+/* The counters of the rank with this pid, wherever its place is. */
+static void counters_find(int segment, const struct state_rank *rank, struct base_counters *out)
+{
+    off_t at;
+    *out = (struct base_counters){.pid = 0};
+    for (int i = 0; shm_segment_counters(segment, i, &at) == OK; i++)
+        if (pread(segment, out, sizeof *out, at) == (ssize_t)sizeof *out && out->pid == (uint32_t)rank->pid)
+            return;
+    *out = (struct base_counters){.pid = 0};
+}
+
+static int sample_take(int segment, struct sample *sample)
+{
+    int error = state_read(segment, &sample->job);
+    sample->counters = error ? NULL : calloc((size_t)sample->job.count + 1, sizeof *sample->counters);
+    sample->at_ns = vbase_clock_ns();
+    if (!error && !sample->counters)
+        error = vbase_fail(ERR_MEMORY, "no memory for the counters of %d ranks", sample->job.count);
+    for (int i = 0; !error && i < sample->job.count; i++)
+        counters_find(segment, &sample->job.rank[i], &sample->counters[i]);
+    return error;
+}
+
+/* ---- differences ------------------------------------------------------------------------------------------------- */
+
+struct rates { /* a second */
+    double sent, received, sent_bytes, received_bytes, empty, sleeps, cpu, card[COUNT_CARDS];
+    uint64_t unexpected, lost;
+};
+
+static double rate(uint64_t before, uint64_t now, double seconds)
+{
+    return now > before ? (double)(now - before) / seconds : 0;
+}
+
+static struct rates rates_of(const struct sample *before, const struct sample *now, int i, double seconds)
+{
+    const struct base_counters *b = &before->counters[i], *n = &now->counters[i];
+    struct rates r = {.sent = rate(b->send_eager + b->send_rendezvous, n->send_eager + n->send_rendezvous, seconds),
+                      .received = rate(b->recv_messages, n->recv_messages, seconds),
+                      .sent_bytes = rate(b->send_bytes, n->send_bytes, seconds),
+                      .received_bytes = rate(b->recv_bytes, n->recv_bytes, seconds),
+                      .empty = rate(b->window_empty, n->window_empty, seconds),
+                      .sleeps = rate(b->sleeps, n->sleeps, seconds),
+                      .cpu = rate(before->job.rank[i].cpu_ms, now->job.rank[i].cpu_ms, seconds) / 10,
+                      .unexpected = n->unexpected_now,
+                      .lost = n->rails_lost};
+    for (int card = 0; card < COUNT_CARDS; card++)
+        r.card[card] = rate((&b->card0)[card], (&n->card0)[card], seconds);
+    return r;
+}
+
+static void rates_add(struct rates *sum, const struct rates *more)
+{
+    sum->sent += more->sent, sum->received += more->received;
+    sum->sent_bytes += more->sent_bytes, sum->received_bytes += more->received_bytes;
+    sum->empty += more->empty, sum->sleeps += more->sleeps, sum->cpu += more->cpu;
+    sum->unexpected += more->unexpected, sum->lost += more->lost;
+    for (int card = 0; card < COUNT_CARDS; card++)
+        sum->card[card] += more->card[card];
+}
+
+/* ---- printing ---------------------------------------------------------------------------------------------------- */
+
+static void header_print(void)
+{
+    printf("%6s %8s %5s %10s %10s %9s %9s %7s %7s %7s %5s  %s\n", "RANK", "PID", "CPU%", "SENT/s", "RECV/s",
+           "SENT MB/s", "RECV MB/s", "UNEXP", "EMPTY/s", "SLEEP/s", "LOST", "DOES");
+}
+
+static void row_print(const char *rank, const char *pid, const struct rates *r, const char *does, int columns)
+{
+    char line[400];
+    snprintf(line, sizeof line, "%6s %8s %5.0f %10.0f %10.0f %9.1f %9.1f %7llu %7.0f %7.0f %5llu  %s", rank, pid,
+             r->cpu, r->sent, r->received, r->sent_bytes / MB, r->received_bytes / MB,
+             (unsigned long long)r->unexpected, r->empty, r->sleeps, (unsigned long long)r->lost, does);
+    printf("%.*s\n", columns, line);
+}
+
+static void cards_print(const struct rates *sum)
+{
+    bool some = false;
+    for (int card = 0; card < COUNT_CARDS; card++)
+        if (sum->card[card] > 0) {
+            printf("%s card %d %.1f MB/s", some ? "," : "sent over", card, sum->card[card] / MB);
+            some = true;
+        }
+    if (some)
+        putchar('\n');
+}
+
+static void table_print(const struct sample *before, const struct sample *now, double seconds, bool clear)
+{
+    struct winsize size = {.ws_col = 0};
+    int columns = ioctl(1, TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col : 400;
+    int rows = clear && size.ws_row > 6 ? size.ws_row - 5 : now->job.count;
+    struct rates sum = {.sent = 0};
+    if (clear)
+        fputs("\033[H\033[2J", stdout);
+    header_print();
+    for (int i = 0; i < now->job.count; i++) {
+        const struct state_rank *rank = &now->job.rank[i];
+        struct rates r = rates_of(before, now, i, seconds);
+        char number[16], pid[16], does[200];
+        rates_add(&sum, &r);
+        snprintf(number, sizeof number, "%d", rank->rank);
+        snprintf(pid, sizeof pid, "%d", (int)rank->pid);
+        state_describe(rank, does, sizeof does);
+        if (i < rows)
+            row_print(number, pid, &r, does, columns);
+    }
+    if (rows < now->job.count)
+        printf("%6s and %d more ranks\n", "...", now->job.count - rows);
+    row_print("all", "", &sum, "", columns);
+    cards_print(&sum);
+}
+
+static void batch_print(const struct sample *before, const struct sample *now, double seconds, bool json)
+{
+    struct rates sum = {.sent = 0};
+    for (int i = 0; i < now->job.count; i++) {
+        struct rates r = rates_of(before, now, i, seconds);
+        rates_add(&sum, &r);
+        if (json)
+            printf("%s{\"rank\":%d,\"pid\":%d,\"cpu\":%.1f,\"sent\":%.0f,\"received\":%.0f,\"sent_bytes\":%.0f,"
+                   "\"received_bytes\":%.0f,\"unexpected\":%llu,\"windows_empty\":%.0f,\"sleeps\":%.0f,"
+                   "\"rails_lost\":%llu}",
+                   i ? "," : "{\"ranks\":[", now->job.rank[i].rank, (int)now->job.rank[i].pid, r.cpu, r.sent,
+                   r.received, r.sent_bytes, r.received_bytes, (unsigned long long)r.unexpected, r.empty, r.sleeps,
+                   (unsigned long long)r.lost);
+    }
+    if (json)
+        printf("%s]}\n", now->job.count ? "" : "{\"ranks\":[");
+    else
+        printf("%d ranks: %.0f%% of processors, %.0f messages/s sent, %.1f MB/s, %.0f received, %.1f MB/s, "
+               "%llu unexpected, %.0f windows empty/s, %.0f sleeps/s, %llu links lost\n",
+               now->job.count, sum.cpu, sum.sent, sum.sent_bytes / MB, sum.received, sum.received_bytes / MB,
+               (unsigned long long)sum.unexpected, sum.empty, sum.sleeps, (unsigned long long)sum.lost);
+}
+
+/* ---- the verb ---------------------------------------------------------------------------------------------------- */
+
+static bool is_over(const struct sample *sample)
+{
+    for (int i = 0; i < sample->job.count; i++)
+        if (sample->job.rank[i].alive)
+            return false;
+    return sample->job.count > 0;
+}
+
+/* Ranks may come between two looks: only what both have can be compared. */
+static bool comparable(const struct sample *before, const struct sample *now)
+{
+    bool same = before->job.count == now->job.count;
+    for (int i = 0; same && i < now->job.count; i++)
+        same = before->job.rank[i].pid == now->job.rank[i].pid;
+    return same;
+}
+
+static int watch(int segment, const struct options *options)
+{
+    struct sample before, now;
+    bool live = !options->batch && !options->json && isatty(1);
+    int error = sample_take(segment, &before);
+    for (long n = 0; !error && (n < options->count || !options->count) && !is_over(&before); n++) {
+        nanosleep(&(struct timespec){.tv_sec = 1}, NULL);
+        error = sample_take(segment, &now);
+        double seconds = error ? 1 : (double)(now.at_ns - before.at_ns) / 1e9;
+        if (error || !comparable(&before, &now))
+            n--;
+        else if (options->batch || options->json)
+            batch_print(&before, &now, seconds, options->json);
+        else
+            table_print(&before, &now, seconds, live);
+        fflush(stdout);
+        sample_free(&before);
+        before = now;
+        if (ferror(stdout))
+            break;
+    }
+    sample_free(&before);
+    if (error)
+        fprintf(stderr, "viaduct top: %s\n", vbase_error_detail());
+    return error ? 1 : 0;
+}
+
+static int usage(void)
+{
+    puts("usage: viaduct top [-b | --json] [-n COUNT] [PID]\n\n"
+         "What the ranks of a job on this host send and receive, second by second, until it ends. PID: of the\n"
+         "launcher or of a rank; not needed where one job runs.\n"
+         "  -b        a line a second for all ranks together\n"
+         "  --json    a line a second, one object with all ranks\n"
+         "  -n COUNT  so many seconds");
+    return 0;
+}
+
+/* 0: go on; else the exit status and one more. */
+static int options_read(int argc, char **argv, struct options *options)
+{
+    for (int i = 1; i < argc; i++) {
+        char *end = NULL;
+        if (!strcmp(argv[i], "-h") || !strcmp(argv[i], "--help"))
+            return 1 + usage();
+        if (!strcmp(argv[i], "-b"))
+            options->batch = true;
+        else if (!strcmp(argv[i], "--json"))
+            options->json = true;
+        else if (!strcmp(argv[i], "-n") && i + 1 < argc)
+            options->count = strtol(argv[++i], &end, 10);
+        else if (argv[i][0] != '-' && !options->word)
+            options->word = argv[i];
+        else
+            end = argv[i];
+        if (end && (*end || options->count <= 0)) {
+            fprintf(stderr, "viaduct top: %s is not understood; viaduct top --help\n", argv[i]);
+            return 3;
+        }
+    }
+    return 0;
+}
+
+int verb_top(int argc, char **argv)
+{
+    struct options options = {.count = 0};
+    int stop = options_read(argc, argv, &options);
+    if (stop)
+        return stop - 1;
+    int segment = job_segment("top", options.word);
+    if (segment < 0)
+        return 2;
+    int status = watch(segment, &options);
+    close(segment);
+    return status;
+}
