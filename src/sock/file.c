@@ -8,6 +8,7 @@
 #include "sock/trial.h"
 
 #include <errno.h>
+#include <string.h>
 #include <unistd.h>
 
 struct sock_file sock_files[SOCK_FILES];
@@ -161,11 +162,16 @@ struct sock_file *sock_file_open(enum sock_stage stage, bool active)
         }
         struct sock_file *file = &sock_files[number];
         struct sock_link *link = NULL;
-        if (number != 0 && atomic_load_explicit(&file->users, memory_order_relaxed) == 0)
+        /* acquire: pairs with the last sock_drop; its thread has done with the file */
+        if (number != 0 && atomic_load_explicit(&file->users, memory_order_acquire) == 0)
             link = sock_link_take(number, stage, active);
         if (!link)
             continue;
-        *file = (struct sock_file){.users = 1, .link = link, .fd = -1, .told_place = -1};
+        /* the users last: one who has read the number before counts itself only where there are some */
+        const struct sock_file fresh = {.link = link, .fd = -1, .told_place = -1};
+        const size_t head = offsetof(struct sock_file, descriptors);
+        memcpy((char *)file + head, (const char *)&fresh + head, sizeof fresh - head);
+        atomic_store(&file->users, 1);
         return file;
     }
     return NULL;
