@@ -8,7 +8,6 @@
 #include "sock/trial.h"
 
 #include <errno.h>
-#include <string.h>
 #include <unistd.h>
 
 struct sock_file sock_files[SOCK_FILES];
@@ -167,11 +166,7 @@ struct sock_file *sock_file_open(enum sock_stage stage, bool active)
             link = sock_link_take(number, stage, active);
         if (!link)
             continue;
-        /* the users last: one who has read the number before counts itself only where there are some */
-        const struct sock_file fresh = {.link = link, .fd = -1, .told_place = -1};
-        const size_t head = offsetof(struct sock_file, descriptors);
-        memcpy((char *)file + head, (const char *)&fresh + head, sizeof fresh - head);
-        atomic_store(&file->users, 1);
+        *file = (struct sock_file){.users = 1, .link = link, .fd = -1, .told_place = -1};
         return file;
     }
     return NULL;
