@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # What a blocking collective of 8 bytes executes on two ranks of a node, beside the waiting: instructions a call and rank
-# (callgrind, the difference of N and 2N calls, without what vmsg_share_wait executes). The figures are those of
-# tests/counts/recorded.
-# timeout: 120 takes: 16
+# (callgrind, the difference of N and 2N calls, without what vmsg_share_wait executes). The least of three counts, as a
+# rank that another program keeps from its processor looks more often. The figures are those of tests/counts/recorded.
+# timeout: 300 takes: 48
 # presets: release
 set -u
 source "$VIADUCT_SOURCE/tests/lib/shell"
@@ -23,9 +23,13 @@ instructions() { # KIND CALLS: of both ranks
 }
 
 for kind in barrier bcast allreduce; do
-    a=$(instructions $kind $few) b=$(instructions $kind $many)
-    each=$(((b - a) / ((many - few) * 2)))
-    [ "$each" -gt 0 ] || fail "nothing was counted"
-    counted collective-instructions-$kind $each
+    least=
+    for time in 1 2 3; do
+        a=$(instructions $kind $few) b=$(instructions $kind $many)
+        each=$(((b - a) / ((many - few) * 2)))
+        [ "$each" -gt 0 ] || fail "nothing was counted"
+        [ -n "$least" ] && [ "$least" -le "$each" ] || least=$each
+    done
+    counted collective-instructions-$kind $least
 done
 finish
