@@ -8,6 +8,7 @@
 #include "sock/trial.h"
 
 #include <errno.h>
+#include <string.h>
 #include <unistd.h>
 
 struct sock_file sock_files[SOCK_FILES];
@@ -166,7 +167,10 @@ struct sock_file *sock_file_open(enum sock_stage stage, bool active)
             link = sock_link_take(number, stage, active);
         if (!link)
             continue;
-        *file = (struct sock_file){.users = 1, .link = link, .fd = -1, .told_place = -1};
+        memset(&file->descriptors, 0, sizeof(*file) - offsetof(struct sock_file, descriptors));
+        file->link = link;
+        file->fd = file->told_place = -1;
+        atomic_store(&file->users, 1); /* last: a thread that has read the number before counts itself from here on */
         return file;
     }
     return NULL;
