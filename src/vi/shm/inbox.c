@@ -462,13 +462,14 @@ static COLD void bits_take(struct shm_nic *nic, uint32_t word)
     }
 }
 
-/* Where the last probe is old, the class may have changed. */
+/* Where the last probe is old, the class may have changed. Not in a lane of which one page is all that was used so far:
+ * in a large job most pairs exchange a few messages, and probes would touch the other pages. */
 static void probes_ask(struct shm_nic *nic, uint64_t now)
 {
     uint64_t old = vbase_clock_ticks_of_ns(TUNED_NS(LINE_OLD));
     for (uint32_t i = 0; i < nic->hot_count; i++) {
         struct shm_vi *vi = nic->hot[i];
-        if (vi && !vi->line.asked && now - vi->line.probed_at > old) {
+        if (vi && vi->in_next >= SHM_PAGE / CACHE_LINE && !vi->line.asked && now - vi->line.probed_at > old) {
             vi->line.asked = true;
             hot_tell(vi);
         }

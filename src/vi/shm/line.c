@@ -5,8 +5,8 @@
  * behind its message, stored ordinarily, and the receiver times its own copy of it. A lane is so short that the lines
  * come straight from the caches of the processor that wrote them. Payload would not do: a program may send none that is
  * short enough, some is fetched ahead, and in class far it goes past the caches. A round trip would include polling and
- * the peer's computing. Probes are asked for until the class is known, and when the last one is old, because the
- * scheduler, or that below a virtual machine, moves processes.
+ * the peer's computing. Probes are asked for when a page of the lane has been used, until the class is known; and when
+ * the last one is old, because the scheduler, or that below a virtual machine, moves processes.
  *
  * Of some probes the second least counts: an interrupt makes some dearer, and of the first ones the processor may have
  * fetched some ahead. A change needs several probes in a row beyond the border; one that follows soon after another

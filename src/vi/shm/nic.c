@@ -158,7 +158,6 @@ struct shm_vi *shm_peer_make(struct shm_nic *nic, uint32_t index)
     atomic_store_explicit(&vi->turn_out, nic->index < index ? 1 : 0, memory_order_relaxed);
     vi->told_line = shm_credit_of(s, index, nic->index);
     memset(vi->slab, SHM_NO_SLAB, sizeof(vi->slab));
-    vi->line = (struct shm_line){.asked = true};
     /* release: pairs with the acquire of readers that walk the table without the lock */
     atomic_store_explicit(&nic->peers[index], vi, memory_order_release);
     return vi;
