@@ -270,6 +270,28 @@ static uint64_t copy_records(struct type_cursor *cursor, uintptr_t packed, uint6
     return count * copies->length;
 }
 
+/* At the start of a run in a list of them: take whole runs as long as another one follows. Nothing of the cursor moves
+ * between two of them, which may be as short as one element of an irregular index. */
+static inline __attribute__((always_inline)) uint64_t copy_list(struct type_cursor *cursor, uintptr_t packed,
+                                                                uint64_t bytes, bool packing)
+{
+    struct type_level *level = &cursor->level[cursor->depth];
+    const struct type_run *run = level->run;
+    uint64_t moved = 0;
+    for (; run < level->last && !run->nested && run->count * run->length <= bytes - moved; run++) {
+        struct strided here = {level->base + (uint64_t)run->offset, (uint64_t)run->stride};
+        struct strided there = {packed + moved, run->length};
+        if (run->count == 1 && run->length <= 32)
+            copy_short(packing ? packed + moved : here.at, packing ? here.at : packed + moved, run->length);
+        else
+            copy_pieces(packing ? there : here, packing ? here : there, run->length, run->count);
+        moved += run->count * run->length;
+    }
+    level->run = run;
+    descend(cursor);
+    return moved;
+}
+
 /* Whole pieces of the current run, or what is left of the current piece. */
 static inline __attribute__((always_inline)) uint64_t copy_run(struct type_cursor *cursor, uintptr_t packed,
                                                                uint64_t bytes, bool packing)
@@ -295,10 +317,12 @@ static inline __attribute__((always_inline)) uint64_t walk(struct type_cursor *c
 {
     uint64_t total = least(bytes, cursor->end - cursor->position);
     for (uint64_t left = total, moved; left; left -= moved, packed += moved) {
-        const struct type_run *record = cursor->level[cursor->depth].record;
+        const struct type_level *level = &cursor->level[cursor->depth];
         moved = 0;
-        if (record && record == cursor_run(cursor) && cursor->within == 0)
+        if (cursor->depth && level->repeat == 0 && cursor->within == 0 && level->run == level->record)
             moved = copy_records(cursor, packed, left, packing);
+        else if (cursor->depth && level->repeat == 0 && cursor->within == 0)
+            moved = copy_list(cursor, packed, left, packing);
         if (moved == 0)
             moved = copy_run(cursor, packed, left, packing);
     }
