@@ -7,6 +7,9 @@
  * timeout: 120 */
 #include "collective_model.h"
 #include <pthread.h>
+#include <unistd.h>
+
+static bool delays;
 
 /* ---- communicators ----------------------------------------------------------------------------------------------- */
 
@@ -272,8 +275,16 @@ static void call_make(struct program *p, struct call *c, int number)
     buffers_make(p, c);
 }
 
+/* Ranks come late by turns. */
+static void delay(struct program *p)
+{
+    if (delays && pick(&p->mine, 12) == 0)
+        usleep(pick(&p->mine, 400));
+}
+
 static void call_begin(struct program *p, struct call *c)
 {
+    delay(p);
     const struct room *room = room_of(p, c);
     int root = c->root % room->size[is_inter(c->room) ? c->root_side : room->side];
     if (is_inter(c->room) && room->side == c->root_side)
@@ -446,7 +457,8 @@ int main(void)
     ops[SUM] = MPI_SUM;
     ops[MAX] = MPI_MAX;
     MPI_Op_create(compose, 0, &ops[COMPOSE]);
-    /* RANDOM_PROGRAMS: more of them, for a long run; RANDOM_FIRST: the one that failed */
+    /* RANDOM_PROGRAMS: more of them, for a long run; RANDOM_FIRST: the one that failed; RANDOM_DELAYS: ranks come late */
+    delays = getenv("RANDOM_DELAYS") != NULL;
     unsigned first = number_of("RANDOM_FIRST", (unsigned)check_seed()), programs = number_of("RANDOM_PROGRAMS", 1);
     work(&(struct worker){MPI_COMM_WORLD, first, programs});
     two_threads(first, (programs + 1) / 2);
