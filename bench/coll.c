@@ -3,7 +3,8 @@
  *   coll KIND BYTES...      microseconds a call, median of 5 rounds; a line "coll_KIND_RANKS BYTES us" for each size
  *
  * KIND: barrier, allreduce (of floats), bcast, alltoall, allgather (BYTES: of a block); with i before it the
- * non-blocking form and its wait, with p the persistent one. A round takes about 50 ms, but three calls at least. */
+ * non-blocking form and its wait, with p the persistent one. A round takes about 50 ms, but three calls at least. It ends
+ * when the last rank has ended its calls: the root of a broadcast may be through long before the others have anything. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,7 +61,7 @@ static void prepare(const char *kind, int bytes, MPI_Request *request)
         MPI_Abort(MPI_COMM_WORLD, 2);
 }
 
-/* Seconds of N calls. */
+/* Seconds of N calls: those of the rank that took longest. */
 static double calls(const char *kind, int bytes, int n, MPI_Request *request)
 {
     int form = *kind == 'i' ? 1 : *kind == 'p' ? 2 : 0;
@@ -76,18 +77,17 @@ static double calls(const char *kind, int bytes, int n, MPI_Request *request)
         if (form)
             MPI_Wait(request, MPI_STATUS_IGNORE);
     }
-    return MPI_Wtime() - begin;
+    double seconds = MPI_Wtime() - begin, longest;
+    MPI_Allreduce(&seconds, &longest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    return longest;
 }
 
-/* How many calls make a round: rank 0 finds it. */
+/* How many calls make a round: all ranks find the same. */
 static int calls_of_a_round(const char *kind, int bytes, MPI_Request *request)
 {
-    int n = 3, more = 1;
-    while (more) {
-        more = calls(kind, bytes, n, request) < ROUND_SECONDS / 2 && n < 1000000;
-        MPI_Bcast(&more, 1, MPI_INT, 0, MPI_COMM_WORLD);
-        n = more ? 2 * n : n;
-    }
+    int n = 3;
+    while (calls(kind, bytes, n, request) < ROUND_SECONDS / 2 && n < 1000000)
+        n *= 2;
     return n;
 }
 
