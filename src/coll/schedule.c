@@ -5,6 +5,10 @@
  * started. The thread that takes it to 0 starts the next round, in a loop, so completions inside of a start never
  * recurse.
  *
+ * Deaths: where they do not end the job, a member may wait for another one that lives, but has left the call because it
+ * was told of a death. So while a schedule of messages runs, a request waits for the death of any member: the guard.
+ * Whichever is over last, the steps or the guard, finishes the schedule.
+ *
  * Errors: a truncated message is remembered and the schedule goes on, because other ranks wait for what follows. After
  * any other error nothing more is started, what is under way is cancelled, and the schedule ends when all of it has
  * completed. The first error is the one reported. */
@@ -382,6 +386,21 @@ static void finish(struct coll_schedule *schedule)
         completed(context, error);
 }
 
+static void schedule_ended(struct coll_schedule *schedule)
+{
+    /* acq_rel: the last one sees what the other one has done */
+    if (atomic_fetch_sub_explicit(&schedule->ends, 1, memory_order_acq_rel) == 1)
+        finish(schedule);
+}
+
+static void steps_ended(struct coll_schedule *schedule)
+{
+    /* relaxed: nobody else counts the steps, so where it is 2 there is a guard, even if that ends just now */
+    if (unlikely(atomic_load_explicit(&schedule->ends, memory_order_relaxed) > 1))
+        vmsg_cancel(&schedule->guard);
+    schedule_ended(schedule);
+}
+
 /* Starts rounds until one does not complete at once. The caller owns the schedule: nothing of it is under way. */
 static void run_rounds(struct coll_schedule *schedule)
 {
@@ -391,7 +410,7 @@ static void run_rounds(struct coll_schedule *schedule)
         if (atomic_fetch_sub_explicit(&schedule->pending, back, memory_order_acq_rel) != back)
             return;
     }
-    finish(schedule);
+    steps_ended(schedule);
 }
 
 static void pending_end(struct coll_schedule *schedule)
@@ -409,6 +428,39 @@ static void step_completed(struct msg_request *request)
     pending_end(schedule);
 }
 
+/* Keeps the round that is under way from ending. False: none is. */
+static bool round_hold(struct coll_schedule *schedule)
+{
+    uint32_t pending = atomic_load_explicit(&schedule->pending, memory_order_relaxed);
+    /* acquire: pairs with the release in start_round */
+    while (pending && !atomic_compare_exchange_weak_explicit(&schedule->pending, &pending, pending + 1,
+                                                             memory_order_acquire, memory_order_relaxed))
+        continue;
+    return pending;
+}
+
+static void guard_ended(struct msg_request *request)
+{
+    struct coll_schedule *schedule = request->owner;
+    /* where no round is under way the thread that starts the next one sees the error first */
+    if (request->result.error == ERR_PEER_DEAD && note_error(schedule, ERR_PEER_DEAD) && round_hold(schedule)) {
+        cancel_round(schedule);
+        pending_end(schedule);
+    }
+    schedule_ended(schedule);
+}
+
+/* A visit ends by itself; of some ranks of a context others may die. */
+static void guard_start(struct coll_schedule *schedule)
+{
+    const struct coll_group *group = schedule->call.group;
+    schedule->guard.completed = guard_ended;
+    schedule->guard.owner = schedule;
+    atomic_store_explicit(&schedule->ends, 2, memory_order_relaxed);
+    if (schedule->visit || group->member || !vmsg_death_await(group->context, &schedule->guard))
+        atomic_store_explicit(&schedule->ends, 1, memory_order_relaxed);
+}
+
 void vcoll_schedule_start(struct coll_schedule *schedule)
 {
     schedule->next = 0;
@@ -416,6 +468,8 @@ void vcoll_schedule_start(struct coll_schedule *schedule)
     atomic_store_explicit(&schedule->over, false, memory_order_relaxed);
     atomic_store_explicit(&schedule->lacking, 0, memory_order_relaxed);
     atomic_store_explicit(&schedule->state, SCHEDULE_RUNNING, memory_order_relaxed);
+    atomic_store_explicit(&schedule->pending, 0, memory_order_relaxed);
+    guard_start(schedule);
     run_rounds(schedule);
 }
 

@@ -48,6 +48,8 @@ struct coll_schedule {
     _Atomic int error;         /* the first of this run */
     _Atomic bool over;         /* an error that nothing can follow: no more steps are started */
     _Atomic uint64_t lacking;  /* of some ranks of a context: bytes that were expected and did not come */
+    _Atomic uint32_t ends;     /* its steps, and the guard: what is not over yet */
+    struct msg_request guard;  /* ends it when a member dies; see schedule.c */
     void (*completed)(void *context, int error);
     void *context;
 

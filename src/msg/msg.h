@@ -232,6 +232,9 @@ VEXPORT uint64_t vmsg_events_dropped(enum msg_event_kind kind); /* since the las
 VEXPORT uint32_t vmsg_deaths(void); /* looks; how many */
 VEXPORT bool vmsg_dead(int world);
 VEXPORT bool vmsg_left(int world);  /* or has said goodbye */
+/* Starts a request that a rank of CONTEXT which dies, or is dead, ends with ERR_PEER_DEAD; cancelled as any other.
+ * False: nothing is started, as a death ends the job. */
+VEXPORT bool vmsg_death_await(struct msg_context *context, struct msg_request *request) MUST_CHECK;
 
 /* ---- shared memory ----------------------------------------------------------------------------------------------- */
 
