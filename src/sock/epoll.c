@@ -6,6 +6,7 @@
 #include "sock/stream.h"
 
 #include <errno.h>
+#include <sys/syscall.h>
 
 static void set_open(int fd)
 {
@@ -204,7 +205,7 @@ void sock_set_make_plain(struct sock_set *set, uint32_t number)
         sock_unlock(&file->link->receive);
         const uint64_t one = 1;
         if (!back && place >= 0 && atomic_load(&set->owner) == sock_pid())
-            (void)!sock_real.write(sock_place_event(place), &one, sizeof(one));
+            (void)sock_raw(SYS_write, sock_place_event(place), (long)&one, sizeof(one), 0, 0, 0);
         sock_drop(file);
     }
 }

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -138,14 +139,17 @@ bool sock_holders_alone(struct sock_holders *holders)
 static _Atomic uint32_t changes; /* under way, FROZEN */
 static _Atomic uint32_t freezes;
 static _Thread_local uint32_t depth TLS_QUICK;
+static _Thread_local int cancel_state TLS_QUICK; /* as the program has it */
 
 uint32_t sock_freezes(void) { return atomic_load(&freezes); }
 
+/* A thread that was cancelled in a change would leave it counted, and the next fork would wait for ever. */
 void sock_change_begin(void)
 {
     sock_section_enter();
     if (depth++)
         return;
+    (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
     uint32_t seen = atomic_load(&changes);
     for (;;) {
         if (seen & FROZEN) {
@@ -159,13 +163,18 @@ void sock_change_begin(void)
 
 void sock_change_end(void)
 {
-    if (--depth == 0 && atomic_fetch_sub(&changes, 1) == (FROZEN | 1))
+    int state = cancel_state; /* of a handler that runs now there may be another one */
+    bool last = --depth == 0;
+    if (last && atomic_fetch_sub(&changes, 1) == (FROZEN | 1))
         vbase_futex_wake(&changes, INT_MAX);
     sock_section_leave();
+    if (last)
+        (void)pthread_setcancelstate(state, NULL);
 }
 
 void sock_freeze(void)
 {
+    (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
     uint32_t seen = atomic_load(&changes);
     while ((seen & FROZEN) || !atomic_compare_exchange_weak(&changes, &seen, seen | FROZEN)) {
         if (seen & FROZEN)
@@ -181,4 +190,5 @@ void sock_thaw(void)
 {
     atomic_store(&changes, 0);
     vbase_futex_wake(&changes, INT_MAX);
+    (void)pthread_setcancelstate(cancel_state, NULL);
 }

@@ -39,10 +39,11 @@ bool sock_holders_alone(struct sock_holders *holders);        /* this process is
 bool sock_process_is_dead(uint32_t pid);
 
 /* Around what opens, copies, joins or closes a descriptor, also one inside of another. No handler of the program runs
- * meanwhile. */
+ * meanwhile, and the thread is not cancelled. */
 void sock_change_begin(void);
 void sock_change_end(void);
-/* Around a fork, with all signals blocked. In the child the parent's other threads are not there. */
+/* Around a fork, with all signals blocked; the thread is not cancelled. In the child the parent's other threads are not
+ * there. */
 void sock_freeze(void);
 void sock_thaw(void);
 uint32_t sock_freezes(void); /* so far: a descriptor may have been copied since it was less */

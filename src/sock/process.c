@@ -83,7 +83,7 @@ static pid_t making_end(struct making *making, pid_t child)
         return 0;
     if (making->counted)
         sock_family_made(making->mark, child < 0 ? 0 : (uint32_t)child);
-    while (making->waits && sock_real.read(making->ends[0], &byte, 1) < 0 && errno == EINTR)
+    while (making->waits && sock_raw(SYS_read, making->ends[0], (long)&byte, 1, 0, 0, 0) == -EINTR)
         ;
     if (making->waits)
         sock_real.close(making->ends[0]);

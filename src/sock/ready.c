@@ -53,10 +53,9 @@ short sock_stream_level(struct sock_file *file, short wanted, short kernel)
     if (wanted & out) {
         short tcp;
         short room = sock_stream_events(file, wanted & out, &tcp);
-        struct pollfd one = {.fd = sock_fd(file), .events = tcp & out};
         level |= room;
-        if (one.events && sock_real.poll(&one, 1, 0) > 0)
-            level |= one.revents & out;
+        if (tcp & out)
+            level |= sock_tcp_poll(sock_fd(file), tcp & out, 0) & out;
     }
     return level & (wanted | POLLERR | POLLHUP);
 }

@@ -1,6 +1,7 @@
 /* The memory of unread bytes; see rest.h. The first pages are mapped: for each entry how far it is filled and read.
- * There is no lock, since a program that inherited the memory could leave it locked: who reads copies bytes, then takes
- * them by one compare-and-swap. The bytes are moved by system calls, so that a lack of memory is an error. */
+ * There is no lock, since a program that inherited the memory could leave it locked: a reader copies bytes, then takes
+ * them by one compare-and-swap. The bytes are moved by system calls, so that a lack of memory is an error. These go
+ * past libc, where a thread could be cancelled in them: the caller has a lock, or a fork is under way. */
 #include "sock/rest.h"
 #include "sock/real.h"
 #include "sock/segment.h"
@@ -9,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define ENTRIES    64u
@@ -37,6 +39,11 @@ static int memory = -1;
 bool sock_rest_there(void) { return head; }
 int sock_rest_descriptor(void) { return memory; }
 
+static bool room_make(int fd, off_t at, uint64_t size)
+{
+    return sock_real.syscall(SYS_fallocate, fd, 0, at, (long)size, 0, 0) == 0;
+}
+
 static struct head *head_map(int fd)
 {
     struct head *mapped = mmap(NULL, HEAD_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -49,7 +56,7 @@ bool sock_rest_open(void)
     int fd = head ? -1 : sock_memory_make("viaduct-rest", FILE_SIZE);
     if (fd < 0)
         return head;
-    if (fallocate(fd, 0, 0, HEAD_SIZE) == 0 && (made = head_map(fd))) {
+    if (room_make(fd, 0, HEAD_SIZE) && (made = head_map(fd))) {
         made->magic = MAGIC;
         if ((memory = sock_own_keep(fd)) >= 0)
             head = made;
@@ -107,7 +114,8 @@ static bool view_take(struct view *view, uint32_t read)
     if (!atomic_compare_exchange_strong(&entry->state, &view->state, (view->state >> 32 << 32) | read))
         return false;
     if (read == view->size) {
-        (void)fallocate(memory, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, entry_offset(entry), ENTRY_SIZE);
+        (void)sock_real.syscall(SYS_fallocate, memory, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, entry_offset(entry),
+                                ENTRY_SIZE, 0, 0);
         atomic_store(&entry->filled, 0);
         atomic_store(&entry->size, 0);
     }
@@ -121,7 +129,7 @@ uint64_t sock_rest_begin(uint64_t size)
         uint32_t free = 0;
         if (!atomic_compare_exchange_strong(&entry->size, &free, (uint32_t)size))
             continue;
-        if (fallocate(memory, 0, entry_offset(entry), (off_t)size) == 0) {
+        if (room_make(memory, entry_offset(entry), size)) {
             uint64_t uses = (uint32_t)((atomic_load(&entry->state) >> 32) + 1);
             atomic_store(&entry->state, uses << 32);
             return uses * ENTRIES + i;
@@ -135,7 +143,8 @@ bool sock_rest_add(uint64_t name, const void *data, size_t size)
 {
     struct view view;
     if (!view_of(name, &view) || size > view.size - view.filled ||
-        pwrite(memory, data, size, entry_offset(view.entry) + (off_t)view.filled) != (ssize_t)size)
+        sock_real.syscall(SYS_pwrite64, memory, (long)data, (long)size,
+                          entry_offset(view.entry) + (off_t)view.filled, 0, 0) != (long)size)
         return false;
     atomic_store(&view.entry->filled, view.filled + (uint32_t)size);
     return true;
@@ -154,7 +163,8 @@ static ssize_t view_copy(const struct view *view, struct sock_pieces *to, bool d
     uint32_t at = view->read;
     while (to->count && at < view->filled) {
         uint32_t size = view->filled - at < PIECE ? view->filled - at : PIECE;
-        ssize_t n = pread(memory, data, size, entry_offset(view->entry) + (off_t)at);
+        ssize_t n = sock_real.syscall(SYS_pread64, memory, (long)data, size,
+                                      entry_offset(view->entry) + (off_t)at, 0, 0);
         if (n <= 0)
             return at > view->read || n == 0 ? (ssize_t)(at - view->read) : -errno;
         at += (uint32_t)sock_pieces_copy(to, drop ? NULL : data, (size_t)n);

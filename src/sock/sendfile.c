@@ -8,15 +8,17 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <sys/ioctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define FIRST 65536  /* after so much of one call the connection is looked at */
 #define TRIAL 262144 /* and after each of these, until its other end is found or given up */
 #define PIECE 16384 /* from a ring to a pipe at a time */
 
+/* Under the lock of the direction, so no points of cancellation (sendfile is none, either). */
 static ssize_t file_fetch(struct sock_source *source, char *data, size_t size)
 {
-    ssize_t n = pread(source->fd, data, size, source->at);
+    ssize_t n = sock_real.syscall(SYS_pread64, source->fd, (long)data, (long)size, source->at, 0, 0);
     if (n > 0)
         source->at += n;
     return n;
@@ -24,7 +26,7 @@ static ssize_t file_fetch(struct sock_source *source, char *data, size_t size)
 
 static ssize_t pipe_fetch(struct sock_source *source, char *data, size_t size)
 {
-    return sock_real.read(source->fd, data, size);
+    return sock_real.syscall(SYS_read, source->fd, (long)data, (long)size, 0, 0, 0);
 }
 
 /* The file's own offset is moved if the caller gave none. */
@@ -132,7 +134,7 @@ static ssize_t stream_to_pipe(struct sock_file *file, int to, size_t size, unsig
             piece.iov_len = size - done;
         n = sock_stream_receive(file, &pieces, done || flags & SPLICE_F_NONBLOCK ? MSG_DONTWAIT : 0);
         if (n > 0)
-            n = sock_real.write(to, data, (size_t)n);
+            n = sock_real.syscall(SYS_write, to, (long)data, n, 0, 0, 0); /* what was taken is not lost */
         if (n <= 0)
             return done ? (ssize_t)done : n;
     }

@@ -18,7 +18,9 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
@@ -1539,6 +1541,63 @@ static void cancel_server(int fd)
     (void)!read(fd, &byte, 1);
 }
 
+/* The request to end waits until a thread has done its sendfile, in which no thread is cancelled: also where that looks
+ * for the other end, and where it writes to the ring. Afterwards everything goes on. */
+enum { FILE_BYTES = 20 };
+static void *cancelled_sender(void *descriptors)
+{
+    const int *fd = descriptors;
+    pthread_cancel(pthread_self());
+    for (off_t at = 0; at < FILE_BYTES && sendfile(fd[0], fd[1], &at, 1) == 1;)
+        ;
+    pthread_testcancel();
+    return NULL;
+}
+static void cancelled_sends(int fd, int file)
+{
+    int descriptors[2] = {fd, file};
+    pthread_t thread;
+    void *result;
+    pthread_create(&thread, NULL, cancelled_sender, descriptors);
+    pthread_join(thread, &result);
+    SAY(" %s,", result == PTHREAD_CANCELED ? "cancelled" : "returned");
+}
+static size_t count_all(int fd)
+{
+    char data[1000];
+    size_t count = 0;
+    for (ssize_t n; (n = read(fd, data, sizeof(data))) > 0;)
+        count += (size_t)n;
+    return count;
+}
+static void cancel_sendfile_client(int fd)
+{
+    struct sockaddr_in address;
+    int listener = listen_here(&address), fresh = socket(AF_INET, SOCK_STREAM, 0);
+    int file = memfd_create("file", 0);
+    if (connect(fresh, (struct sockaddr *)&address, sizeof(address)) || ftruncate(file, FILE_BYTES))
+        _exit(9);
+    int other = accept(listener, NULL, NULL);
+    cancelled_sends(fresh, file);
+    shutdown(fresh, SHUT_WR);
+    SAY(" %zu came,", count_all(other));
+    cancelled_sends(fd, file);
+    close(listener);
+    close(fresh);
+    close(other);
+    close(file);
+    alarm(10);
+    pid_t child = fork();
+    if (child == 0)
+        _exit(0);
+    waitpid(child, NULL, 0);
+    alarm(0);
+}
+static void cancel_sendfile_server(int fd)
+{
+    SAY(" %zu came", count_all(fd));
+}
+
 /* What has been taken out of a set is not told any more, and nothing else is told in its place. */
 static void taken_out_client(int fd)
 {
@@ -1622,6 +1681,7 @@ static const struct {
     {"no more reading", deaf_client, deaf_server},
     {"gone without a word", gone_client, gone_server},
     {"cancelled", cancel_client, cancel_server},
+    {"cancelled in sendfile", cancel_sendfile_client, cancel_sendfile_server},
     {"taken out of a set", taken_out_client, taken_out_server},
     {"closed while written", closed_writer_client, closed_writer_server},
     {"closed while read", closed_reader_client, closed_reader_server},
