@@ -278,9 +278,13 @@ ssize_t sock_in_skip(struct sock_file *file)
         return SOCK_NEXT_PHASE;
     }
     ssize_t n = sock_tcp_discard(sock_fd(file), last - link->consumed);
-    if (n <= 0)
-        return error_keep(link, n);
-    link->consumed += (uint64_t)n;
+    if (n == -EAGAIN)
+        return n;
+    if (n > 0)
+        link->consumed += (uint64_t)n;
+    else /* a bell that was counted when the stream had ended does not come: what was left in memory follows */
+        atomic_store(&link->in_phase, PHASE_REST);
+    (void)error_keep(link, n);
     return SOCK_NEXT_PHASE;
 }
 

@@ -1598,6 +1598,37 @@ static void cancel_sendfile_server(int fd)
     SAY(" %zu came", count_all(fd));
 }
 
+/* A reader that says that nothing follows goes on to read, and so it has to wake the writer. What it has written before
+ * lies unread when a program begins. */
+enum { LAST = 1000, PILE = 8 << 20 };
+static void *write_pile(void *fd)
+{
+    static char data[1 << 16];
+    for (size_t done = 0; done < PILE; done += sizeof(data))
+        if (write(*(int *)fd, data, sizeof(data)) != sizeof(data))
+            _exit(7);
+    return NULL;
+}
+static void last_client(int fd)
+{
+    char data[LAST] = "";
+    if (write(fd, data, LAST) != LAST)
+        _exit(9);
+    shutdown(fd, SHUT_WR);
+    pause_ms(100);
+    SAY(" %zu came", count_all(fd));
+}
+static void last_server(int fd)
+{
+    char data[LAST];
+    pthread_t thread; /* not the one by which the other side knows how to wake this process */
+    pthread_create(&thread, NULL, write_pile, &fd);
+    pthread_join(thread, NULL);
+    left_by_fork("true");
+    SAY(" %s,", told(recv(fd, data, LAST, MSG_WAITALL)));
+    SAY(" then %s,", told(read(fd, data, 1)));
+}
+
 /* What has been taken out of a set is not told any more, and nothing else is told in its place. */
 static void taken_out_client(int fd)
 {
@@ -1682,6 +1713,7 @@ static const struct {
     {"gone without a word", gone_client, gone_server},
     {"cancelled", cancel_client, cancel_server},
     {"cancelled in sendfile", cancel_sendfile_client, cancel_sendfile_server},
+    {"last bytes, and a program begins", last_client, last_server},
     {"taken out of a set", taken_out_client, taken_out_server},
     {"closed while written", closed_writer_client, closed_writer_server},
     {"closed while read", closed_reader_client, closed_reader_server},
