@@ -287,7 +287,10 @@ static int wait_for(struct side *side, int way, int set)
         return (FD_ISSET(side->fd, &in) ? POLLIN : 0) | (FD_ISSET(side->fd, &out) ? POLLOUT : 0);
     }
     struct epoll_event event;
-    int n = epoll_wait(set, &event, 1, time);
+    int n;
+    do
+        n = epoll_wait(set, &event, 1, time);
+    while (n < 0 && errno == EINTR); /* it was stopped, and went on */
     if (n <= 0 || event.data.u64 != 0x1122334455667788ull)
         WRONG("epoll_wait gave %d, %llx at %llu, %llu", n, n > 0 ? (unsigned long long)event.data.u64 : 0,
               (unsigned long long)side->sent, (unsigned long long)side->got);
