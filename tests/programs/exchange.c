@@ -2,7 +2,7 @@
  * ranks take turns by reading a byte from the other's fifo (DIRECTORY/0 and DIRECTORY/1), so a receive finds its message
  * there and a send finds its credit there. What a batch costs is what its sends and receives execute. With THREADS in the
  * environment several threads may call, though one does. With COMM=twin the messages go over a duplicate of the world,
- * with COMM=inter over an intercommunicator of the two. */
+ * with COMM=inter over an intercommunicator of the two. With BYTES they are so long. */
 #include "turns.h"
 #include <fcntl.h>
 #include <mpi.h>
@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #define BATCH 16
+#define MOST  65536
 
 static MPI_Comm comm = MPI_COMM_WORLD;
 static int other; /* the rank of the other one there */
@@ -34,34 +35,34 @@ static int fifo(const char *directory, int rank)
 
 int main(int argc, char **argv)
 {
-    int rank, level, batches = argc > 2 ? atoi(argv[1]) : 0;
-    long value = 0;
+    static char value[MOST];
+    int rank, level, batches = argc > 2 ? atoi(argv[1]) : 0, bytes = getenv("BYTES") ? atoi(getenv("BYTES")) : 8;
     MPI_Init_thread(&argc, &argv, getenv("THREADS") ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &level);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     other = !rank;
     comm_make(getenv("COMM"));
     mine = fifo(argv[2], rank);
     theirs = fifo(argv[2], !rank);
-    if (mine < 0 || theirs < 0)
+    if (mine < 0 || theirs < 0 || bytes < 0 || bytes > MOST)
         MPI_Abort(MPI_COMM_WORLD, 1);
     MPI_Barrier(MPI_COMM_WORLD);
     for (int i = 0; i < batches; i++) {
         if (rank == 1)
             await_turn();
         for (int k = 0; k < BATCH && rank == 0; k++)
-            MPI_Send(&value, 8, MPI_BYTE, other, 1, comm);
+            MPI_Send(value, bytes, MPI_BYTE, other, 1, comm);
         if (rank == 0) {
             turn_is_yours();
             await_turn();
         }
         for (int k = 0; k < BATCH && rank == 1; k++)
-            MPI_Recv(&value, 8, MPI_BYTE, other, 1, comm, MPI_STATUS_IGNORE);
+            MPI_Recv(value, bytes, MPI_BYTE, other, 1, comm, MPI_STATUS_IGNORE);
         for (int k = 0; k < BATCH && rank == 1; k++)
-            MPI_Send(&value, 8, MPI_BYTE, other, 1, comm);
+            MPI_Send(value, bytes, MPI_BYTE, other, 1, comm);
         if (rank == 1)
             turn_is_yours();
         for (int k = 0; k < BATCH && rank == 0; k++)
-            MPI_Recv(&value, 8, MPI_BYTE, other, 1, comm, MPI_STATUS_IGNORE);
+            MPI_Recv(value, bytes, MPI_BYTE, other, 1, comm, MPI_STATUS_IGNORE);
     }
     MPI_Finalize();
     return 0;
