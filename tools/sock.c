@@ -1,11 +1,7 @@
 /* viaduct sock: starts a program with the preload library, and says to it what may be upgraded. */
+#include "run/preload.h"
 #include "verbs.h"
 #include <getopt.h>
-#include <libgen.h>
-
-#ifndef LIBRARY_FROM_BIN
-#define LIBRARY_FROM_BIN "../lib"
-#endif
 
 static const char usage[] =
     "usage: viaduct sock [OPTION...] [--] PROGRAM [ARGUMENT...]\n"
@@ -33,31 +29,11 @@ static bool words_add(struct words *words, const char *key, const char *value)
     return words->length < sizeof(words->text);
 }
 
-/* The library lies where the installation has it, and where the build has it. */
-static bool library_find(char path[PATH_MAX])
-{
-    static const char *const places[] = {"../lib", LIBRARY_FROM_BIN};
-    char self[PATH_MAX], name[2 * PATH_MAX];
-    if (snprintf(self, sizeof(self), "%s", vbase_self()) == 0)
-        return false;
-    const char *folder = dirname(self);
-    for (size_t i = 0; i < ARRAY_LENGTH(places); i++) {
-        snprintf(name, sizeof(name), "%s/%s/" SOCK_LIBRARY, folder, places[i]);
-        if (realpath(name, path) && access(path, R_OK) == 0)
-            return true;
-    }
-    return false;
-}
-
-/* In front of what is there already; a path without spaces or colons, which the loader would take for ends. */
+/* Behind what is there already. */
 static bool preload_set(const char *library)
 {
     const char *before = vbase_environment("LD_PRELOAD");
     char *text = NULL;
-    if (strpbrk(library, " :")) {
-        fprintf(stderr, "viaduct sock: the path %s has a space or a colon, which LD_PRELOAD cannot carry\n", library);
-        return false;
-    }
     if (before && strstr(before, library))
         return true;
     if (asprintf(&text, "%s%s%s", before && *before ? before : "", before && *before ? ":" : "", library) < 0)
@@ -91,8 +67,8 @@ int verb_sock(int argc, char **argv)
         fputs(usage, stderr);
         return 2;
     }
-    if (!library_find(library)) {
-        fprintf(stderr, "viaduct sock: " SOCK_LIBRARY " is not where this installation has its libraries\n");
+    if (preload_find(SOCK_LIBRARY, library) != OK) {
+        fprintf(stderr, "viaduct sock: %s\n", vbase_error_detail());
         return 1;
     }
     if (!preload_set(library) || (words.length && setenv("VIADUCT_SOCK", words.text, 1) != 0))

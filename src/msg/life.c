@@ -106,8 +106,11 @@ int vmsg_start(void)
     engine->starts = 1;
     engine->open = true;
     vmsg_threads(false);
-    if (LOG_LEVEL_INFO <= vbase_log_level && engine->rank == 0)
-        vmsg_summary_log();
+    if (LOG_LEVEL_INFO <= vbase_log_level && engine->rank == 0) {
+        char summary[400];
+        vmsg_summary(summary, sizeof summary);
+        LOG_INFO("%s", summary);
+    }
     return OK;
 
 undo_memory:

@@ -92,6 +92,8 @@ VEXPORT void vmsg_rest(bool meet);
 VEXPORT void vmsg_rest_end(void);
 /* rank, size, node; valid between start and stop, and for vmsg_abort after a start that failed; else NULL */
 VEXPORT const struct boot_job *vmsg_job(void);
+/* One line about the job: ranks, ways, limits. Between start and stop. */
+VEXPORT void vmsg_summary(char *text, size_t size);
 VEXPORT void vmsg_threads(bool several);       /* from now on calls may come from several threads */
 /* of pack, which must lock then, too; NULL: it is not there */
 extern void (*vmsg_threads_begin)(void);

@@ -16,7 +16,6 @@ struct msg_networks {
 };
 extern struct msg_networks vmsg_networks;
 
-void vmsg_summary_log(void); /* summary.c */
 int vmsg_nics_open(const struct vi_sink *sink) MUST_CHECK;
 void vmsg_nics_close(void);
 struct vi_setup vmsg_nic_setup(void);

@@ -1,5 +1,5 @@
-/* One line of the log about a job that begins, by its first rank (VIADUCT_LOG=info): how many ranks, by what ways they
- * reach each other, and the limits that hold. */
+/* One line about a job that begins, by its first rank, for the log (VIADUCT_LOG=info) and for mpiexec --report: how
+ * many ranks, by what ways they reach each other, and the limits that hold. */
 #include "msg/nics.h"
 #include <sys/uio.h>
 
@@ -19,14 +19,15 @@ static const char *single_copy(void)
     return "yes";
 }
 
-void vmsg_summary_log(void)
+void vmsg_summary(char *text, size_t size)
 {
     const struct msg_engine *engine = &vmsg_engine;
     char ways[64] = "";
     for (uint32_t i = 0; i < engine->nics; i++)
         snprintf(ways + strlen(ways), sizeof ways - strlen(ways), "%s%s", i ? ", " : "",
                  engine->nic[i]->provider->name);
-    LOG_INFO("a job of %d ranks, %d of them here on %s; transports: %s; single copy: %s; window: %llu KiB; "
+    snprintf(text, size,
+             "a job of %d ranks, %d of them here on %s; transports: %s; single copy: %s; window: %llu KiB; "
              "%d processors%s",
              engine->size, engine->job->local_count, engine->job->host, engine->nics ? ways : "none", single_copy(),
              (unsigned long long)vbase_settings.window >> 10, vbase_topology()->cpus,

@@ -2,22 +2,22 @@
 #   a room includes lower floors only, and of another room only its face (the launcher also what it hands over)
 #   a provider of vi includes no other provider, but may include vi/call, which includes none
 #   a personality includes neither a provider nor another personality (rpc, which stands on pack, that one)
-#   sock, which is preloaded into programs of others, includes base alone
+#   sock, which is preloaded into programs of others, includes base alone; profile, too, and the table of calls
 #   no room between vi and the tools says the name of a provider: its capabilities tell
 #   nobody climbs with "../"; getenv is called in base alone
 source "$VIADUCT_SOURCE/tests/lib/shell"
 
 cat >"$work/arrows.awk" <<'AWK'
 BEGIN {
-    split("base:0 boot:1 type:1 vi:1 msg:2 coll:3 mpi:4 pack:4 rpc:5 mplite:4 sock:1 tools:6", rooms, " ")
+    split("base:0 boot:1 type:1 vi:1 msg:2 coll:3 mpi:4 pack:4 rpc:5 mplite:4 profile:5 sock:1 tools:6", rooms, " ")
     for (i in rooms) {
         split(rooms[i], pair, ":")
         floor[pair[1]] = pair[2]
     }
-    split("boot/boot.h type/layout.h type/reduce.h vi/vi.h msg/msg.h coll/coll.h pack/pack.h", faces, " ")
+    split("boot/boot.h type/layout.h type/reduce.h vi/vi.h msg/msg.h coll/coll.h pack/pack.h mpi/calls.h mpi/calls.def", faces, " ")
     for (i in faces)
         face[faces[i]] = 1
-    split("boot/handover.h boot/kvs.h boot/line.h vi/shm/segment.h vi/call/listener.h vi/call/report.h mpi/not_yet.def sock/link.h sock/reason.def", faces_for_tools, " ")
+    split("boot/handover.h boot/kvs.h boot/line.h vi/shm/segment.h vi/call/listener.h vi/call/report.h mpi/not_yet.def sock/link.h sock/reason.def profile/page.h", faces_for_tools, " ")
     for (i in faces_for_tools)
         tool_face[faces_for_tools[i]] = 1
 }

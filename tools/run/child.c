@@ -53,7 +53,8 @@ __attribute__((noreturn)) static void child_become_rank(struct spawn *spawn)
         setpgid(0, 0);
     for (int i = 0; i < 3; i++)
         child_give(spawn, spawn->stream[i], i);
-    const int inherited[] = {spawn->pmi, spawn->listener, spawn->job->handover.fd, spawn->job->node_fd};
+    const int inherited[] = {spawn->pmi, spawn->listener, spawn->job->handover.fd, spawn->job->node_fd,
+                             spawn->job->profile.fd};
     for (size_t i = 0; i < ARRAY_LENGTH(inherited); i++)
         fcntl(inherited[i], F_SETFD, 0); /* -1: there is none, which does no harm */
     if (spawn->cpus && sched_setaffinity(0, sizeof *spawn->cpus, spawn->cpus) < 0)

@@ -32,6 +32,7 @@ static const struct {
     {"OMPI_UNIVERSE_SIZE", FACT_SIZE},
 };
 #define SAID ARRAY_LENGTH(said)
+#define OURS (SAID + 2) /* and the seat, and the page of a profile */
 
 /* Set by other launchers, or a job around us. A name that ends with '*' stands for all that begin so. */
 static const char *const not_passed[] = {
@@ -101,10 +102,10 @@ static void variables_set(struct run_environment *environment, int *count, const
     }
 }
 
-/* Texts of ours, the sizes or all else; the last is the seat. */
-static void ours_add(struct run_environment *environment, int *count, bool sizes)
+/* Texts of ours, the sizes or all else, of the first so many; the last two are no row of the table. */
+static void ours_add(struct run_environment *environment, int *count, bool sizes, size_t texts)
 {
-    for (size_t i = 0; i <= SAID; i++)
+    for (size_t i = 0; i < texts; i++)
         if (sizes == (i < SAID && said[i].fact >= FACT_SIZE))
             environment->list[(*count)++] = environment->ours + i * TEXT_SIZE;
 }
@@ -150,27 +151,47 @@ static char *process_sets(const struct run_job *job)
     return text.data;
 }
 
+/* What a rank preloads for a profile. It stands before what the user preloads: a tool calls MPI by its PMPI names,
+ * which pass by all that stands behind it. */
+static void profile_add(struct run_environment *environment, int *count, const char *library)
+{
+    static char *preload; /* of the last part */
+    const char *user = "";
+    char *text;
+    for (int i = 0; i < *count; i++)
+        if (same_name(environment->list[i], "LD_PRELOAD"))
+            user = environment->list[i] + strlen("LD_PRELOAD=");
+    if (asprintf(&text, "LD_PRELOAD=%s%s%s", library, *user ? ":" : "", user) < 0)
+        abort(); /* as run_zeros */
+    variable_set(environment, count, text);
+    free(preload);
+    preload = text;
+}
+
 void environment_build(struct run_environment *out, const struct run_job *job, const struct run_app *app)
 {
     const struct run_app *common = &job->options.common;
+    size_t texts = job->profile.fd >= 0 ? OURS : OURS - 1;
     static char id[200];
-    int count = 0, places = (int)SAID + 3 + app->set.count + common->set.count;
+    int count = 0, places = (int)OURS + 3 + app->set.count + common->set.count;
     for (char **at = environ; *at; at++)
         places++;
     *out = (struct run_environment){.list = run_zeros((size_t)places + 1, sizeof(char *)),
-                                    .ours = run_zeros(SAID + 1, TEXT_SIZE)};
-    ours_add(out, &count, false);
+                                    .ours = run_zeros(OURS, TEXT_SIZE)};
+    ours_add(out, &count, false, texts);
     for (char **at = environ; *at; at++)
         if (variable_is_passed_on(job, app, *at))
             out->list[count++] = *at;
     variables_set(out, &count, &common->set);
     variables_set(out, &count, &app->set);
-    ours_add(out, &count, true);
+    ours_add(out, &count, true, texts);
     snprintf(id, sizeof id, "%s=%s", HANDOVER_ID_VARIABLE, job->id);
     out->list[count++] = id;
     out->sets = process_sets(job);
     if (out->sets)
         out->list[count++] = out->sets;
+    if (job->profile.fd >= 0)
+        profile_add(out, &count, job->profile.preload);
     const char *path = "";
     for (int i = 0; i < count; i++)
         if (strncmp(out->list[i], "PATH=", 5) == 0)
@@ -187,6 +208,7 @@ void environment_for(struct run_environment *environment, const struct run_job *
         snprintf(environment->ours + i * TEXT_SIZE, TEXT_SIZE, "%s=%d", said[i].name, value[said[i].fact]);
     snprintf(environment->ours + SAID * TEXT_SIZE, TEXT_SIZE, "%s=%d,%d,%d,%d", HANDOVER_SEAT_VARIABLE,
              job->handover.fd, job->node_fd, seat, seat_fd);
+    profile_variable(job, rank, environment->ours + (SAID + 1) * TEXT_SIZE, TEXT_SIZE);
 }
 
 void environment_free(struct run_environment *environment)

@@ -5,7 +5,9 @@
 #include "run/bytes.h"
 #include "run/help.h"
 #include <ctype.h>
+#include <fcntl.h>
 #include <net/if.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 
 struct flag {
@@ -304,6 +306,27 @@ static int directory_take(struct reader *reader, char **word)
     return OK;
 }
 
+/* What it is tells its name. That it can be written is tried now, not when the job has ended. */
+static int report_take(struct reader *reader, char **word)
+{
+    const char *end = strrchr(word[0], '.');
+    bool page = end && word_is_of(end, ".html .htm"), trace = end && strcmp(end, ".json") == 0;
+    if (!page && !trace)
+        return flag_wrong(reader, word[0], "a file whose name ends with .html (a page) or .json (a trace)");
+    *(page ? &reader->options->report_page : &reader->options->report_trace) = word[0];
+    if (reader->options->told)
+        return OK;
+    struct stat status;
+    bool there = lstat(word[0], &status) == 0;
+    int fd = open(word[0], O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+    if (fd < 0)
+        return vbase_fail_errno(ERR_ARGUMENT, "%s: cannot write %s", reader->flag, word[0]);
+    close(fd);
+    if (!there)
+        unlink(word[0]);
+    return OK;
+}
+
 static char *name_joined(const char *name, const char *end)
 {
     char *text;
@@ -402,6 +425,7 @@ static const struct flag flags[] = {
     {"output-filename output-directory", 1, directory_take},
     {"output", 1, output_option_take},
     {"report-pid", 1, pid_report},
+    {"report", 1, report_take},
     {"v verbose", 0, verbose_set},
 
     {"bind-to binding", 1, placing_take_bind},

@@ -45,6 +45,7 @@ static const char run_help[] =
     "  --timeout SECONDS        end the job then, with status 124 (also: MPIEXEC_TIMEOUT)\n"
     "  -print-all-exitcodes     how every rank ended\n"
     "  -disable-auto-cleanup    a failed rank does not end the job\n"
+    "  --report FILE            at the end, what the ranks did: FILE.html is a page, FILE.json a trace for viewers\n"
     "  -v                       tell more: as VIADUCT_LOG=info\n"
     "\n"
     "Flags of other launchers are done, or refused with a reason; those that have no meaning here (--oversubscribe,\n"

@@ -14,7 +14,8 @@
  *   mpir.c         the table for debuggers                       death.c   deaths that do not end the job
  *   state.c        what the ranks of this host do                gather.c  the same of all hosts
  *   stuck.c        who waits for whom, and why
- *   fits.c         how many ranks this host can have
+ *   fits.c         how many ranks this host can have             preload.c finds libraries of ours
+ *   profile*.c     what --report writes
  *   run.c          the life of a job: prepare, start, serve      helper.c  the verb that another host's launcher starts
  *
  * One thread. The launcher stays the parent of all ranks of its host; the dead stay unreaped until the job ends, so
@@ -26,6 +27,7 @@
 #include "run/gather.h"
 #include "run/host.h"
 #include "run/options.h"
+#include "run/profile.h"
 #include "run/rank.h"
 #include "vi/call/listener.h"
 #include <signal.h>
@@ -64,6 +66,7 @@ struct run_job {
     struct run_loop loop;
     struct run_watch signals;
     struct run_gather gather;
+    struct run_profile profile;
     sigset_t old_mask;
     bool pipe_ignored;       /* SIGPIPE was ignored when we were started */
     struct run_sink sink[2]; /* stdout, stderr; a helper: the wire to the head, none */

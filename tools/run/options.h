@@ -70,6 +70,7 @@ struct run_options {
     bool show_map, show_hosts, report_bindings, print_exitcodes, keep_going;
     uint64_t timeout_ns; /* 0: none */
     int universe;        /* -usize; 0: not given */
+    const char *report_page, *report_trace; /* files; NULL: not wanted */
 };
 
 /* OK; 1: nothing to do, the answer was printed; ERR_ARGUMENT. */

@@ -177,6 +177,9 @@ static void host_obey(struct run_job *job, struct run_host *host, const struct r
     case FRAME_STATE:
         gather_heard(job, body, header->length);
         break;
+    case FRAME_REPORT:
+        profile_heard(job, body, header->length);
+        break;
     case FRAME_DONE: /* 0: all went well */
         if (number > 0)
             end_status(job, number);

@@ -272,7 +272,7 @@ static int job_prepare(struct run_job *job)
 {
     static int (*const step[])(struct run_job * job) = {
         ranks_make,        id_make,     binding_plan, output_open,   ranks_fit,
-        descriptors_count, events_open, tree_guard,   handover_make, listener_open,
+        descriptors_count, events_open, tree_guard,   handover_make, profile_open, listener_open,
     };
     int error = OK;
     for (size_t i = 0; i < ARRAY_LENGTH(step) && error == OK; i++)
@@ -297,6 +297,7 @@ static void job_tick(struct run_job *job)
         }
     }
     gather_tick(job, now);
+    profile_tick(job, now);
     if (loop_due(&job->loop, job->kill_ns, now))
         end_at_once(job);
     if (loop_due(&job->loop, job->look_ns, now))
@@ -412,6 +413,7 @@ int run_job(struct run_job *job, int argc, char **argv)
     job_serve(job);
     tree_clear(job);
     report_all(job);
+    profile_finish(job, job_status(job));
     if (job->listener && call_listener_rejected(job->listener) > 0)
         output_line(job, "%d connections to %s were rejected: they came from outside of the job (VIADUCT_LOG=info)",
                     call_listener_rejected(job->listener), job->host);

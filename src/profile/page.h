@@ -1,0 +1,86 @@
+/* What is known of a rank for `mpiexec --report`: a page of shared memory for each, which the launcher makes and reads,
+ * and the rank writes (record.c), as it goes: what a rank that was killed has written is there.
+ *
+ *   +--------+-------------------------------------+
+ *   | header | pages of the ranks of this host      |   each begins at a page of memory
+ *   +--------+-------------------------------------+
+ *
+ * A rank finds it by VIADUCT_JOB_PROFILE="descriptor,seat,rank". The process that calls MPI first takes the page. Times
+ * are ticks of the host's clock (base/clock.h). Several threads write under a lock; the reader takes none: it reads
+ * when the rank has ended, and what it sampled before is a number that only grows. */
+#pragma once
+
+#include "base/compiler.h"
+#include "mpi/calls.h"
+
+#define PROFILE_VARIABLE "VIADUCT_JOB_PROFILE"
+#define PROFILE_LIBRARY  "libviaduct-profile.so"
+#define PROFILE_MAGIC    0x7463756470726f01ull
+
+/* A number for each function that is timed. */
+#define PROFILE_ONE(Name, ...) PROFILE_##Name,
+#define PROFILE_TWO(Name, ...) PROFILE_##Name, PROFILE_##Name##_c,
+enum profile_call {
+#define CALL     PROFILE_ONE
+#define CALL_C   PROFILE_TWO
+#define BUFFER   PROFILE_ONE
+#define BUFFER_C PROFILE_TWO
+#define OWN      PROFILE_ONE
+#define OWN_C    PROFILE_TWO
+#define OLD(...)
+#define FUNCTION(...)
+#include "mpi/calls.def"
+#undef CALL
+#undef CALL_C
+#undef BUFFER
+#undef BUFFER_C
+#undef OWN
+#undef OWN_C
+#undef OLD
+#undef FUNCTION
+    PROFILE_CALLS
+};
+
+#define PROFILE_BLOCKS 256 /* of ranks, in the order of their numbers: of one rank each, where there are no more */
+#define PROFILE_SIZES  48  /* of messages: 0 bytes, 1, 2 to 3, 4 to 7 ... */
+
+struct profile_header {
+    uint64_t magic;
+    uint32_t calls, seats, ranks; /* of the host, of the job */
+    uint32_t room;                /* for events of each rank; 0: none are wanted */
+    uint64_t page_size;           /* with its events */
+};
+
+struct profile_sum {
+    uint64_t count, ticks, most;
+};
+struct profile_traffic {
+    uint64_t messages, bytes;
+};
+struct profile_event {
+    uint64_t start;
+    uint64_t ticks : 48, call : 16;
+};
+
+struct profile_page {
+    /* Sampled while the rank runs. */
+    uint64_t ticks; /* in calls, all together */
+    uint64_t calls;
+    struct profile_traffic sent; /* by point-to-point messages */
+    _Atomic uint32_t pid;        /* of the process that took it; 0: none has */
+    uint32_t events;
+    uint64_t begun, ended; /* 0: not yet */
+    uint64_t shortest;     /* ticks: events that took less are left out */
+
+    char summary[400]; /* of the job, by rank 0: what was chosen */
+    struct profile_sum call[PROFILE_CALLS];
+    struct profile_traffic size[PROFILE_SIZES];
+    struct profile_traffic to[PROFILE_BLOCKS];
+    struct profile_event event[];
+};
+
+/* The block of RANK, of so many ranks. */
+static inline uint32_t profile_block(uint32_t rank, uint32_t ranks)
+{
+    return ranks <= PROFILE_BLOCKS ? rank : (uint32_t)((uint64_t)rank * PROFILE_BLOCKS / ranks);
+}

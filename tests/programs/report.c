@@ -1,0 +1,68 @@
+/* Known traffic, for tests/tools/report.sh. Of N ranks, to the next rank: 7 messages of 1000 bytes by MPI_Send, 5 of 8 bytes
+ * by a request that is started again, 1 of 3000 bytes by MPI_Sendrecv, on the communicator of all ranks turned around 2 of
+ * 100 integers by MPI_Isend, which go to the rank before; and one to nobody. With "kill" the last rank kills itself. */
+#include <mpi.h>
+#include <signal.h>
+#include <string.h>
+
+static int rank, size, next, before;
+
+static void sends(void)
+{
+    char data[1000] = "", got[1000];
+    for (int i = 0; i < 7; i++) {
+        MPI_Request request;
+        MPI_Irecv(got, 1000, MPI_BYTE, before, 1, MPI_COMM_WORLD, &request);
+        MPI_Send(data, 1000, MPI_BYTE, next, 1, MPI_COMM_WORLD);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
+    MPI_Send(data, 1000, MPI_BYTE, MPI_PROC_NULL, 1, MPI_COMM_WORLD);
+}
+
+static void starts(void)
+{
+    double data = 0, got;
+    MPI_Request request[2];
+    MPI_Send_init(&data, 1, MPI_DOUBLE, next, 2, MPI_COMM_WORLD, &request[0]);
+    MPI_Recv_init(&got, 1, MPI_DOUBLE, before, 2, MPI_COMM_WORLD, &request[1]);
+    for (int i = 0; i < 5; i++) {
+        MPI_Startall(2, request);
+        MPI_Waitall(2, request, MPI_STATUSES_IGNORE);
+    }
+    MPI_Request_free(&request[0]);
+    MPI_Request_free(&request[1]);
+}
+
+static void turned(void)
+{
+    static char data[3000], got[3000];
+    int turned[100] = {0}, other[100];
+    MPI_Comm comm;
+    MPI_Request request[2];
+    MPI_Sendrecv(data, 3000, MPI_BYTE, next, 3, got, 3000, MPI_BYTE, before, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Comm_split(MPI_COMM_WORLD, 0, size - rank, &comm);
+    int there = size - 1 - rank;
+    for (int i = 0; i < 2; i++) {
+        MPI_Irecv(other, 100, MPI_INT, (there + size - 1) % size, 4, comm, &request[0]);
+        MPI_Isend(turned, 100, MPI_INT, (there + 1) % size, 4, comm, &request[1]);
+        MPI_Waitall(2, request, MPI_STATUSES_IGNORE);
+    }
+    MPI_Comm_free(&comm);
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    next = (rank + 1) % size;
+    before = (rank + size - 1) % size;
+    sends();
+    starts();
+    turned();
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (argc > 1 && strcmp(argv[1], "kill") == 0 && rank == size - 1)
+        raise(SIGKILL);
+    MPI_Finalize();
+    return 0;
+}

@@ -1,0 +1,103 @@
+# mpiexec --report: the page and the trace tell what a program of known traffic did; killed ranks, tools in between, two hosts, many
+# ranks; texts that would command a browser; files that cannot be written.
+# timeout: 90 takes: 10
+source "$VIADUCT_SOURCE/tests/lib/shell"
+[ -f "$VIADUCT_BUILD/lib/libviaduct-profile.so" ] || skip "a build with sanitizers has no libviaduct-profile.so"
+program=$programs/report
+has() { grep -qF -- "$1" $work/page.html || fail "no \"$1\" in the page: $(grep '<tr>' $work/page.html | head -60)"; }
+lacks() { ! grep -qF -- "$1" $work/page.html || fail "\"$1\" is in the page"; }
+
+# what it counts: 4 ranks, to the next one 7 + 5 + 1 messages, to the one before 2
+expect 0 "" "" $mpiexec --report $work/page.html --report=$work/trace.json -n 4 $program
+has "<tr><td>ranks in this report<td>4 of 4"
+has "<tr><td>exit status<td>0"
+has "<tr><td>messages between two ranks<td>60"
+has "<tr><td>their payload<td>43.36 kB"
+has "<tr><td>MPI_Send<td>32<td>"
+has "<tr><td>MPI_Startall<td>20<td>"
+has "<tr><td>MPI_Init<td>4<td>"
+has "<tr><td>MPI_Finalize<td>4<td>"
+has "<tr><td>512-1023<td>28<td>46.7 %<td>28.00 kB"
+has "<tr><td>8-15<td>20<td>33.3 %<td>160 B"
+has "<tr><td>256-511<td>8<td>13.3 %<td>3.20 kB"
+has "<caption>8 pairs;"
+has "<tr><td>3<td>0<td>13<td>10.04 kB"
+has "<tr><td>0<td>3<td>2<td>800 B"
+has "4 of them here on"
+has "<td>send_eager<td>" || has "messages sent with their payload at once"
+if command -v python3 >/dev/null; then
+    python3 - $work/trace.json $work/page.html <<'PYTHON' || fail "the trace"
+import html.parser, json, sys
+trace = json.load(open(sys.argv[1]))
+assert trace['otherData']['ranks'] == 4 and trace['otherData']['status'] == 0, trace['otherData']
+calls = [e for e in trace['traceEvents'] if e['ph'] == 'X']
+assert len(calls) == trace['otherData']['calls'], (len(calls), trace['otherData'])
+for rank in range(4):
+    own = sorted((e for e in calls if e['pid'] == rank), key=lambda e: e['ts'])
+    names = [e['name'] for e in own]
+    assert names[0] == 'MPI_Init' and names[-1] == 'MPI_Finalize' and names.count('MPI_Send') == 8, names
+    assert all(a['ts'] + a['dur'] <= b['ts'] + .002 for a, b in zip(own, own[1:])), own # one thread: none within another
+named = {e['pid'] for e in trace['traceEvents'] if e['name'] == 'process_name'}
+assert named == {0, 1, 2, 3, 4}, named
+class Page(html.parser.HTMLParser): # nothing from outside, nothing that runs
+    def handle_starttag(self, tag, attributes):
+        assert tag not in ('script', 'link', 'img', 'iframe', 'object') and not {'href', 'src', 'onload'} & dict(attributes).keys(), tag
+Page().feed(open(sys.argv[2]).read())
+PYTHON
+fi
+
+# a shell in between, over the network, another host with a launcher of its own
+printf '#!/bin/sh\nshift\nsh -c "$*"\n' >$work/agent
+chmod +x $work/agent
+VIADUCT_TRANSPORTS=tcp expect 0 "" "" $mpiexec --agent $work/agent -host localhost:2,elsewhere:2 --report $work/page.html -n 4 sh -c "$program; exit \$?"
+has "<tr><td>ranks in this report<td>4 of 4"
+has "<tr><td>hosts<td>2"
+has "<tr><td>3<td>0<td>13<td>10.04 kB"
+has "<tr><td>VIADUCT_TRANSPORTS<td class='text'>tcp"
+
+# a tool that stands between the program and MPI, and another preload
+cat >$work/tool.c <<'C'
+#include <mpi.h>
+#include <stdio.h>
+int MPI_Barrier(MPI_Comm comm) { puts("barrier"); return PMPI_Barrier(comm); }
+C
+"$VIADUCT_BIN/mpicc" -shared -fPIC $work/tool.c -o $work/tool.so
+expect 0 $'barrier\nbarrier' "" $mpiexec --report $work/page.html -x LD_PRELOAD=$work/tool.so -n 2 $program
+has "<tr><td>MPI_Barrier<td>2<td>"
+expect 0 $'barrier\nbarrier' "" $mpiexec --report $work/page.html -x LD_PRELOAD=$work/tool.so -genvnone -n 2 $program
+
+# the end of a job that fails; its status stays, and what was known of a killed rank
+expect 137 "" "~rank 2 .* was killed by signal 9" $mpiexec --report $work/page.html -n 3 $program kill
+has "<tr><td>exit status<td>137"
+has "<tr><td>ranks in this report<td>3 of 3"
+has "<td>did not end MPI; last call MPI_Barrier"
+has "<tr><td>MPI_Startall<td>15<td>"
+expect 3 "" "~exit status 3" $mpiexec --report $work/page.html -n 1 sh -c 'exit 3'
+has "<tr><td>ranks in this report<td>0 of 1"
+has "did not call MPI"
+ln -s /dev/full $work/full.html
+expect 3 "" "~the report $work/full.html could not be written: No space left on device" $mpiexec --report $work/full.html -n 1 sh -c 'exit 3'
+
+# texts of others are texts
+expect 0 "" "" $mpiexec --report $work/page.html --report $work/trace.json -n 1 $program $'<script>alert(1)</script>\e[31m'
+lacks "<script"
+has "&#60;script&#62;alert(1)&#60;/script&#62;&#63;[31m"
+! grep -q $'\e' $work/page.html $work/trace.json || fail "an escape sequence"
+
+# more ranks than the map has rows
+expect 0 "" "" timeout 60 $mpiexec --report $work/page.html -n 300 $program
+has "in blocks of ranks"
+has "<tr><td>messages between two ranks<td>4500"
+has "viewBox='0 0 256 256'"
+[ $(stat -c %s $work/page.html) -lt 200000 ] || fail "the page of 300 ranks has $(stat -c %s $work/page.html) bytes"
+
+# not asked for: nothing is left in the environment
+expect 0 "" "" $mpiexec -n 1 sh -c 'env | grep -E "^(VIADUCT_JOB_PROFILE|LD_PRELOAD)="; true'
+
+expect 2 "" "~invalid value '$work/page.txt' for --report: expected a file whose name ends with .html" $mpiexec --report $work/page.txt true
+expect 2 "" "~invalid value 'html' for --report: expected a file" $mpiexec --report html true
+expect 2 "" "~cannot write $work/no/page.html: No such file" $mpiexec --report $work/no/page.html true
+mkdir $work/folder.html
+expect 2 "" "~cannot write $work/folder.html: Is a directory" $mpiexec --report $work/folder.html true
+[ ! -e $work/page.txt ] || fail "a file that was refused is there"
+finish
