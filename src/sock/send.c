@@ -72,16 +72,22 @@ static bool bell_send(struct sock_file *file)
     return true;
 }
 
+/* The reader has not said of all that it takes them away. It may have said so of one that was counted and then could
+ * not be sent. */
+static bool bell_lies_there(const struct sock_direction *out)
+{
+    return (atomic_load(&out->bells) & ~BELLS_ENDED) > atomic_load(&out->taken);
+}
+
 /* What is in the reader's way is bells that it has not taken, or bytes from before the switch: it has something to wake
  * up for, and finds the ring behind them. Else the kernel is short of memory, or the reader is about to take bells
  * away. */
 static bool reader_has_news(struct sock_file *file)
 {
     const struct sock_direction *out = &file->mapping.words->direction[sock_out(file)];
-    uint64_t bells = atomic_load(&out->bells) & ~BELLS_ENDED;
     int queued = 0;
-    if (bells)
-        return bells != atomic_load(&out->taken);
+    if (atomic_load(&out->bells) & ~BELLS_ENDED)
+        return bell_lies_there(out);
     return sock_real.ioctl(sock_fd(file), SIOCOUTQ, (long)&queued) == 0 && queued > 0;
 }
 
@@ -129,7 +135,7 @@ static void reader_wake(struct sock_file *file, uint64_t before)
 {
     struct sock_direction *out = &file->mapping.words->direction[sock_out(file)];
     bool needed = sock_out_wake(file);
-    if (likely(!needed && (atomic_load(&out->bells) & ~BELLS_ENDED) != atomic_load(&out->taken))) {
+    if (likely(!needed && bell_lies_there(out))) {
         if (++file->link->unasked % LOOK_EVERY == 0)
             reader_look(file);
         return;

@@ -130,11 +130,15 @@ static bool bell_lies_there(int fd)
 }
 
 static int refusals;
+static struct end *taker; /* reads, and takes bells away, between a refusal and what the writer does then */
 static long (*real_call)(long number, long a, long b, long c, long d, long e, long f);
 static long refuse(long number, long a, long b, long c, long d, long e, long f)
 {
     if (number != SYS_sendto || refusals-- <= 0)
         return real_call(number, a, b, c, d, e, f);
+    if (taker)
+        while (one_byte(sock_stream_receive, taker) == 1)
+            ;
     errno = EAGAIN;
     return -1;
 }
@@ -155,6 +159,27 @@ static void bell_refused(void)
     CHECK_EQUAL(one_byte(sock_stream_send, &ends[0]), 1);
     CHECK(bell_lies_there(ends[1].fd));
     sock_real.syscall = real_call;
+    ends_close();
+}
+
+/* The same while the reader finds the byte without a bell, and says that it takes away one that never came: the next
+ * write tells it. */
+static void bell_refused_and_taken(void)
+{
+    ends_make();
+    CHECK_EQUAL(one_byte(sock_stream_send, &ends[0]), 1);
+    CHECK_EQUAL(one_byte(sock_stream_receive, &ends[1]), 1);
+    CHECK_EQUAL(one_byte(sock_stream_receive, &ends[1]), -1);
+    real_call = sock_real.syscall;
+    sock_real.syscall = refuse;
+    refusals = 1;
+    taker = &ends[1];
+    CHECK_EQUAL(one_byte(sock_stream_send, &ends[0]), 1);
+    taker = NULL;
+    sock_real.syscall = real_call;
+    CHECK_EQUAL(one_byte(sock_stream_send, &ends[0]), 1);
+    CHECK(bell_lies_there(ends[1].fd));
+    CHECK_EQUAL(one_byte(sock_stream_receive, &ends[1]), 1);
     ends_close();
 }
 
@@ -208,6 +233,7 @@ int main(void)
     sock_real_find();
     sock_policy.on = true;
     bell_refused();
+    bell_refused_and_taken();
     bell_behind_bytes();
     reader_gone();
     ends_make();

@@ -290,7 +290,7 @@ static int wait_for(struct side *side, int way, int set)
     int n;
     do
         n = epoll_wait(set, &event, 1, time);
-    while (n < 0 && errno == EINTR); /* it was stopped, and went on */
+    while (n < 0 && errno == EINTR); /* also by signals without a handler: signal(7) */
     if (n <= 0 || event.data.u64 != 0x1122334455667788ull)
         WRONG("epoll_wait gave %d, %llx at %llu, %llu", n, n > 0 ? (unsigned long long)event.data.u64 : 0,
               (unsigned long long)side->sent, (unsigned long long)side->got);
