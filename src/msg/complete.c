@@ -9,7 +9,8 @@ struct msg_waiters vmsg_waiters = {.wake_fd = -1};
 /* Wakes the threads of this process that sleep, so that they look again. */
 void vmsg_wait_changed(void)
 {
-    /* seq_cst: pairs with the fences in park and sleep: either they see what changed, or we see that they sleep */
+    /* seq_cst: pairs with the fences in thread_park and nics_sleep: either they see what changed, or we see that they
+     * sleep */
     atomic_thread_fence(memory_order_seq_cst);
     if (atomic_load_explicit(&vmsg_waiters.parked, memory_order_relaxed)) {
         atomic_fetch_add_explicit(&vmsg_waiters.changes, 1, memory_order_relaxed); /* the futex orders it */
@@ -26,7 +27,7 @@ void vmsg_wait_changed(void)
 
 void vmsg_wait_looked_for(void)
 {
-    /* seq_cst: pairs with the fences in park and nics_sleep, as to `curious` */
+    /* seq_cst: pairs with the fences in thread_park and nics_sleep, as to `curious` */
     atomic_thread_fence(memory_order_seq_cst);
     if (atomic_load_explicit(&vmsg_waiters.curious, memory_order_relaxed))
         vmsg_wait_changed();
@@ -41,7 +42,7 @@ void vmsg_wake(void)
 void vmsg_publish(struct msg_request *request)
 {
     /* seq_cst, both: pairs with the acquire of vmsg_request_done, with the exchange of a thread that parks, and, as to
-     * `curious`, with the fences in park and nics_sleep */
+     * `curious`, with the fences in thread_park and nics_sleep */
     bool parked = atomic_exchange_explicit(&request->state, MSG_DONE, memory_order_seq_cst) == MSG_PARKED;
     if (parked || atomic_load_explicit(&vmsg_waiters.curious, memory_order_seq_cst))
         vmsg_wait_changed();

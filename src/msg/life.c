@@ -178,7 +178,7 @@ static void end_if_lost(void)
         vmsg_abort(1, vbase_error_detail());
 }
 
-static void goodbye(struct msg_engine *engine)
+static void goodbye_say(struct msg_engine *engine)
 {
     if (engine->failed)
         return; /* the job is lost, and a call has returned that */
@@ -228,7 +228,7 @@ void vmsg_rest(bool meet)
         return;
     TRACE("rest");
     if (meet)
-        goodbye(engine);
+        goodbye_say(engine);
     if (meet && !engine->failed)
         peers_return(engine);
     (void)vmsg_wait_until(all_delivered, NULL);
@@ -251,7 +251,7 @@ void vmsg_stop(void)
     if (!engine->open || --engine->starts)
         return;
     TRACE("goodbye");
-    goodbye(engine);
+    goodbye_say(engine);
     engine->stopping = true;
     vmsg_contexts_close();
     vmsg_slots_close();

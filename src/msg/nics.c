@@ -14,7 +14,7 @@
 struct msg_networks vmsg_networks;
 
 /* True: every other rank is reached by what is open; NODE: by nics for this node alone. */
-static bool complete(const struct msg_engine *engine, bool node)
+static bool nics_suffice(const struct msg_engine *engine, bool node)
 {
     for (uint32_t i = 0; i < engine->nics; i++)
         if (engine->nic[i]->caps.node ? engine->job->local_count == engine->size : !node)
@@ -90,7 +90,7 @@ static int open_all(struct msg_engine *engine)
     int error = listener_ready(engine, &setup);
     if (error)
         return error;
-    for (const struct vi_provider *provider = vi_providers; provider->name && !complete(engine, true); provider++) {
+    for (const struct vi_provider *provider = vi_providers; provider->name && !nics_suffice(engine, true); provider++) {
         if (!vi_provider_allowed(provider) || engine->nics == MSG_NICS || (engine->size == 1 && provider->cards))
             continue; /* a rank alone has a place in its launcher's segment, where it is seen, and needs no more */
         error = vi_nic_open(provider, &setup, &engine->nic[engine->nics]);
@@ -106,7 +106,7 @@ static int open_all(struct msg_engine *engine)
     if (!engine->nics)
         return vbase_fail(ERR_UNREACHABLE, "none of the transports %s can be opened (VIADUCT_LOG=info tells why)",
                           vbase_settings.transports ? vbase_settings.transports : "of this build");
-    if (!complete(engine, false))
+    if (!nics_suffice(engine, false))
         return vbase_fail(ERR_UNREACHABLE, "%d ranks are on other nodes, and no transport %s can be opened to them "
                           "(VIADUCT_LOG=info tells why)", job->size - job->local_count,
                           vbase_settings.transports ? "that is allowed" : "of this build");

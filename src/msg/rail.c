@@ -311,7 +311,7 @@ void vmsg_rail_down(struct vi *vi, int cause)
 
 /* ---- what comes -------------------------------------------------------------------------------------------------- */
 
-static bool fenced(struct msg_peer *peer, struct vi *vi, const struct msg_frame_rail *body, bool asking)
+static bool fence_heard(struct msg_peer *peer, struct vi *vi, const struct msg_frame_rail *body, bool asking)
 {
     struct msg_replay *replay = &peer->far->replay;
     int over = rail_of(peer, vi), held = vmsg_replay_named(replay, body->name);
@@ -327,7 +327,7 @@ static bool fenced(struct msg_peer *peer, struct vi *vi, const struct msg_frame_
     return error != ERR_PROTOCOL;
 }
 
-static bool told(struct msg_peer *peer, const struct msg_frame_rail *body)
+static bool landed_heard(struct msg_peer *peer, const struct msg_frame_rail *body)
 {
     int rail = vmsg_replay_named(&peer->far->replay, body->name);
     return rail == MSG_REPLAY_NONE || vmsg_replay_bulk_told(&peer->far->replay, rail, body->landed);
@@ -346,8 +346,8 @@ static int about_rails(struct msg_peer *peer, struct vi *vi, uint64_t header, co
     if (length != sizeof body)
         return vbase_fail(ERR_PROTOCOL, "a fence of a wrong length");
     memcpy(&body, data, sizeof body);
-    bool sane = kind == MSG_FRAME_LANDED ? told(peer, &body)
-                                         : fenced(peer, vi, &body, msg_header_flags(header) & MSG_FLAG_ASKING);
+    bool sane = kind == MSG_FRAME_LANDED ? landed_heard(peer, &body)
+                                         : fence_heard(peer, vi, &body, msg_header_flags(header) & MSG_FLAG_ASKING);
     return sane ? 0 : vbase_fail(ERR_PROTOCOL, "what it says of a connection cannot be");
 }
 

@@ -14,7 +14,7 @@ static struct msg_replay_frame *frame_at(const struct msg_replay *replay, uint64
     return (struct msg_replay_frame *)(void *)(replay->ring + (place & (replay->size - 1)));
 }
 
-static uint64_t behind(const struct msg_replay *replay, uint64_t place)
+static uint64_t place_behind(const struct msg_replay *replay, uint64_t place)
 {
     const struct msg_replay_frame *frame = frame_at(replay, place);
     return frame->length == SKIP ? (place | (replay->size - 1)) + 1 : place + size_of(frame->length);
@@ -23,21 +23,24 @@ static uint64_t behind(const struct msg_replay *replay, uint64_t place)
 /* Past what fills the end of the ring, if PLACE is there. */
 static uint64_t frame_from(const struct msg_replay *replay, uint64_t place)
 {
-    return place != replay->end && frame_at(replay, place)->length == SKIP ? behind(replay, place) : place;
+    return place != replay->end && frame_at(replay, place)->length == SKIP ? place_behind(replay, place) : place;
 }
 
 /* Bytes from the end of what is kept to the end of the ring. */
-static uint64_t straight(const struct msg_replay *replay) { return replay->size - (replay->end & (replay->size - 1)); }
-
-static bool fits(const struct msg_replay *replay, uint64_t bytes)
+static uint64_t ring_straight(const struct msg_replay *replay)
 {
-    uint64_t skipped = bytes > straight(replay) ? straight(replay) : 0;
+    return replay->size - (replay->end & (replay->size - 1));
+}
+
+static bool ring_fits(const struct msg_replay *replay, uint64_t bytes)
+{
+    uint64_t skipped = bytes > ring_straight(replay) ? ring_straight(replay) : 0;
     return replay->end - replay->first + skipped + bytes <= replay->size;
 }
 
-static struct msg_replay_frame *append(struct msg_replay *replay, uint64_t length)
+static struct msg_replay_frame *frame_append(struct msg_replay *replay, uint64_t length)
 {
-    uint64_t left = straight(replay);
+    uint64_t left = ring_straight(replay);
     if (size_of(length) > left) {
         frame_at(replay, replay->end)->length = SKIP;
         replay->end += left;
@@ -48,7 +51,7 @@ static struct msg_replay_frame *append(struct msg_replay *replay, uint64_t lengt
 }
 
 /* A larger ring with the same frames, from its start. */
-static int grow(struct msg_replay *replay, uint64_t bytes)
+static int ring_grow(struct msg_replay *replay, uint64_t bytes)
 {
     struct msg_replay larger = *replay;
     larger.size = replay->size ? replay->size * 2 : TUNED(REPLAY_RING);
@@ -60,11 +63,11 @@ static int grow(struct msg_replay *replay, uint64_t bytes)
         return vbase_fail(ERR_MEMORY, "%llu bytes for frames that are not acknowledged",
                           (unsigned long long)larger.size);
     for (uint64_t place = replay->first; (place = frame_from(replay, place)) != replay->end;
-         place = behind(replay, place)) {
+         place = place_behind(replay, place)) {
         const struct msg_replay_frame *frame = frame_at(replay, place);
         if (place == frame_from(replay, replay->next))
             larger.next = larger.end;
-        memcpy(append(&larger, frame->length), frame, sizeof *frame + frame->length);
+        memcpy(frame_append(&larger, frame->length), frame, sizeof *frame + frame->length);
     }
     if (replay->next == replay->end)
         larger.next = larger.end;
@@ -76,17 +79,17 @@ static int grow(struct msg_replay *replay, uint64_t bytes)
 int vmsg_replay_room(struct msg_replay *replay, uint64_t length)
 {
     uint64_t bytes = size_of(length);
-    if (likely(replay->size && fits(replay, bytes)))
+    if (likely(replay->size && ring_fits(replay, bytes)))
         return OK;
     if (replay->end - replay->first + bytes > replay->most && !msg_replay_quiet(replay))
         return ERR_AGAIN;
-    return grow(replay, bytes);
+    return ring_grow(replay, bytes);
 }
 
 void vmsg_replay_keep(struct msg_replay *replay, uint64_t header, const struct iovec *piece, int pieces,
                       uint32_t length)
 {
-    struct msg_replay_frame *frame = append(replay, length);
+    struct msg_replay_frame *frame = frame_append(replay, length);
     *frame = (struct msg_replay_frame){header, length, ++replay->sent};
     uint8_t *to = (uint8_t *)(frame + 1);
     for (int i = 0; i < pieces; i++) {
@@ -105,7 +108,7 @@ const struct msg_replay_frame *vmsg_replay_next(struct msg_replay *replay)
     return frame_at(replay, replay->next);
 }
 
-void vmsg_replay_went(struct msg_replay *replay) { replay->next = behind(replay, replay->next); }
+void vmsg_replay_went(struct msg_replay *replay) { replay->next = place_behind(replay, replay->next); }
 
 /* Numbers are compared by their distance: they may wrap. */
 bool vmsg_replay_acknowledged(struct msg_replay *replay, uint32_t upto)
@@ -121,7 +124,7 @@ bool vmsg_replay_acknowledged(struct msg_replay *replay, uint32_t upto)
         return true;
     }
     while ((int32_t)(frame_at(replay, replay->first = frame_from(replay, replay->first))->sequence - upto) <= 0)
-        replay->first = behind(replay, replay->first);
+        replay->first = place_behind(replay, replay->first);
     if (replay->next < replay->first)
         replay->next = replay->first;
     return true;
@@ -291,7 +294,7 @@ bool vmsg_replay_bulk_told(struct msg_replay *replay, int number, uint32_t lande
 
 /* ---- fences ------------------------------------------------------------------------------------------------------ */
 
-static int untold(const struct msg_replay *replay)
+static int fence_untold(const struct msg_replay *replay)
 {
     for (int i = 0; i < MSG_REPLAY_RAILS && replay->lost && replay->main != MSG_REPLAY_NONE; i++)
         if (replay->rail[i].state == MSG_RAIL_LOST && replay->rail[i].told_on == MSG_REPLAY_NONE)
@@ -301,7 +304,7 @@ static int untold(const struct msg_replay *replay)
 
 bool vmsg_replay_fence(const struct msg_replay *replay, int *over, uint64_t *name, bool *asking)
 {
-    int ours = untold(replay);
+    int ours = fence_untold(replay);
     *asking = replay->askings == 0;
     if (*asking && ours == MSG_REPLAY_NONE)
         return false;
@@ -315,10 +318,10 @@ void vmsg_replay_fence_told(struct msg_replay *replay)
     if (replay->askings)
         replay->askings--;
     else
-        replay->rail[untold(replay)].told_on = (int8_t)replay->main;
+        replay->rail[fence_untold(replay)].told_on = (int8_t)replay->main;
 }
 
-static bool asked(struct msg_replay *replay, int rail, uint64_t name)
+static bool fence_asked(struct msg_replay *replay, int rail, uint64_t name)
 {
     for (int i = 0; i < replay->askings; i++)
         if (replay->asked[i].name == name && replay->asked[i].rail == rail)
@@ -334,7 +337,7 @@ int vmsg_replay_fenced(struct msg_replay *replay, int over, uint64_t name, uint3
 {
     if (!name || pair_of(name) >= MSG_REPLAY_PAIRS)
         return ERR_PROTOCOL;
-    if (asking && !asked(replay, over, name))
+    if (asking && !fence_asked(replay, over, name))
         return ERR_AGAIN;
     floor_raise(replay, name);
     if (replay->doubt == name)
@@ -354,7 +357,7 @@ int vmsg_replay_fenced(struct msg_replay *replay, int over, uint64_t name, uint3
 }
 
 /* A settled rail with bulk that did not land; those without are free. */
-static struct msg_replay_rail *settled(struct msg_replay *replay)
+static struct msg_replay_rail *rail_settled(struct msg_replay *replay)
 {
     for (int i = 0; i < MSG_REPLAY_RAILS && replay->lost; i++) {
         struct msg_replay_rail *rail = &replay->rail[i];
@@ -370,10 +373,10 @@ static struct msg_replay_rail *settled(struct msg_replay *replay)
 
 bool vmsg_replay_back(struct msg_replay *replay, struct msg_replay_bulk *bulk)
 {
-    const struct msg_replay_rail *rail = settled(replay);
+    const struct msg_replay_rail *rail = rail_settled(replay);
     if (rail)
         *bulk = rail->bulk[rail->landed % MSG_REPLAY_BULK];
     return rail;
 }
 
-void vmsg_replay_back_taken(struct msg_replay *replay) { settled(replay)->landed++; }
+void vmsg_replay_back_taken(struct msg_replay *replay) { rail_settled(replay)->landed++; }

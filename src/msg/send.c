@@ -9,7 +9,7 @@
 /* In a burst of sends to a remote rank each would be a system call of its own. After BURST_LENGTH of them they wait
  * in the queue and leave together: BATCH_MOST at a time, or when the program makes progress, as it must to complete
  * them. */
-static bool lags(struct msg_peer *peer)
+static bool peer_lags(struct msg_peer *peer)
 {
     if (clock_ticks() - peer->burst_at > vbase_clock_ticks_of_ns(TUNED(BURST_GAP)))
         peer->burst = 0;
@@ -53,7 +53,7 @@ int vmsg_send_start(struct msg_request *request, const struct msg_where *to, con
         return vbase_fail(ERR_PEER_DEAD, "rank %d is dead", peer->world);
     msg_lock(&peer->lock);
     error = vmsg_peer_connect(peer);
-    bool lag = unlikely(peer->remote) && lags(peer) && mode != MSG_AT_ONCE;
+    bool lag = unlikely(peer->remote) && peer_lags(peer) && mode != MSG_AT_ONCE;
     if (likely(!error))
         error = list_empty(&peer->queue) && !lag ? vmsg_send_launch(request) : ERR_AGAIN;
     if (error == ERR_AGAIN) {
@@ -84,7 +84,7 @@ static inline __attribute__((always_inline)) int send_eagerly(struct msg_peer *p
 }
 
 /* ERR_AGAIN: start a request, which waits or tells what is wrong. BLOCKING: the caller waits; else messages to a remote
- * rank may leave together, see lags. */
+ * rank may leave together, see peer_lags. */
 static inline __attribute__((always_inline)) int send_now(struct msg_context *context, int rank, int tag,
                                                           const void *data, uint64_t bytes, bool blocking)
 {

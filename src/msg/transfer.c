@@ -11,8 +11,9 @@
  *     |<----------------------------------------|
  *
  * States, events and invariants: docs/design.md 4a. All movement is done under progress, one chunk of each transfer in
- * a round, so that the nics are polled in between. A step moves; what follows from it is decided in one place (settle).
- * A receive that is too short asks only for what it has room for, or is done at once: the sender never knows. */
+ * a round, so that the nics are polled in between. A step moves; what follows from it is decided in one place,
+ * transfer_settle. A receive that is too short asks only for what it has room for, or is done at once: the sender never
+ * knows. */
 #include "msg/transfer.h"
 
 static void done_send(struct msg_peer *peer, unsigned flags, uint64_t id, uint64_t answer)
@@ -169,7 +170,7 @@ static bool send_settle(struct msg_transfer *transfer)
 }
 
 /* True: there is nothing to do for it here now; it may be over. */
-static bool settle(struct msg_transfer *transfer)
+static bool transfer_settle(struct msg_transfer *transfer)
 {
     if (transfer->sender && transfer->remote)
         return send_settle(transfer);
@@ -186,10 +187,10 @@ static bool settle(struct msg_transfer *transfer)
     return true;
 }
 
-/* In SHARE both sides look at the slot until the end; else a frame will come. True: as settle. */
-static bool go_on(struct msg_transfer *transfer)
+/* In SHARE both sides look at the slot until the end; else a frame will come. True: as transfer_settle. */
+static bool transfer_proceed(struct msg_transfer *transfer)
 {
-    bool settled = settle(transfer);
+    bool settled = transfer_settle(transfer);
     if (!settled && (transfer->phase == MSG_MOVING || transfer->mover == MSG_SHARE))
         vmsg_transfer_work(transfer);
     return settled;
@@ -212,13 +213,13 @@ static bool sender_sends(const struct msg_transfer *transfer)
 }
 
 /* Taken out of the work list. True: something moved. */
-static bool step(struct msg_transfer *transfer)
+static bool transfer_step(struct msg_transfer *transfer)
 {
     bool pushes = transfer->sender && transfer->remote && transfer->mover != MSG_SHARE;
     if (pushes)
         return transfer->peer->remote ? vmsg_bond_step(transfer) : vmsg_push_step(transfer);
     if (transfer->phase == MSG_ENDING)
-        return go_on(transfer);
+        return transfer_proceed(transfer);
     if (!vmsg_transfer_first(transfer))
         return false; /* it is worked at again when it is */
     if (transfer->mover == MSG_PUSH_SLOT && !transfer->claimed && sender_sends(transfer)) {
@@ -232,7 +233,7 @@ static bool step(struct msg_transfer *transfer)
         vmsg_transfer_pass(transfer);
         transfer->phase = MSG_ENDING;
     }
-    bool settled = go_on(transfer);
+    bool settled = transfer_proceed(transfer);
     return status == ERR_NOT_FOUND ? settled : status != ERR_AGAIN;
 }
 
@@ -245,7 +246,7 @@ bool vmsg_transfers_work(void)
     while (last && node != last && (node = list_first(&engine->work))) {
         msg_chore_remove(node);
         msg_unlock(&engine->leaf);
-        moved |= step(container_of(node, struct msg_transfer, link));
+        moved |= transfer_step(container_of(node, struct msg_transfer, link));
         msg_lock(&engine->leaf);
     }
     msg_unlock(&engine->leaf);
@@ -258,7 +259,7 @@ void vmsg_transfer_told(void *cookie, int status)
         return; /* its request may be abandoned */
     struct msg_transfer *transfer = vmsg_chunk_told(cookie, status);
     if (transfer)
-        (void)go_on(transfer);
+        (void)transfer_proceed(transfer);
 }
 
 /* ---- the receiver ------------------------------------------------------------------------------------------------ */
@@ -279,7 +280,7 @@ static bool slot_grant(struct msg_transfer *transfer)
         vmsg_transfer_work(transfer);
     msg_unlock(&peer->lock);
     if (now)
-        (void)step(transfer);
+        (void)transfer_step(transfer);
     return true;
 }
 
@@ -312,7 +313,7 @@ void vmsg_transfer_matched(struct msg_request *request, const struct msg_envelop
 }
 
 /* The transfer into which a frame or a put brings BYTES from FROM on; NULL: they were not asked for. */
-static struct msg_transfer *asked_for(struct msg_peer *peer, uint64_t id, uint64_t from, uint64_t bytes)
+static struct msg_transfer *transfer_asked(struct msg_peer *peer, uint64_t id, uint64_t from, uint64_t bytes)
 {
     msg_lock(&peer->lock); /* under it the grant went out: the transfer is seen as it was then */
     struct msg_transfer *transfer = vmsg_transfer_find(peer, id);
@@ -333,7 +334,7 @@ bool vmsg_transfer_data(struct msg_peer *peer, uint64_t header, const void *body
     (void)header;
     if (length > sizeof head) {
         memcpy(&head, body, sizeof head);
-        transfer = asked_for(peer, head.id, head.from, bytes);
+        transfer = transfer_asked(peer, head.id, head.from, bytes);
     }
     if (!transfer || vmsg_transfer_cursor(transfer, head.from) != OK) { /* it is there since the range was granted */
         vmsg_refused(peer, "a part of a message that nobody asked for");
@@ -348,25 +349,25 @@ bool vmsg_transfer_data(struct msg_peer *peer, uint64_t header, const void *body
         atomic_store_explicit(&peer->busy, clock_ticks(), memory_order_relaxed);
     transfer->moved += bytes;
     bool waited = msg_waited(transfer->request);
-    return settle(transfer) && waited;
+    return transfer_settle(transfer) && waited;
 }
 
 void vmsg_transfer_arrived(struct msg_peer *peer, uint32_t immediate, uint64_t bytes)
 {
     uint64_t id = (uint64_t)(immediate >> 16) << 32 | (immediate & UINT16_MAX);
-    struct msg_transfer *transfer = asked_for(peer, id, 0, bytes);
+    struct msg_transfer *transfer = transfer_asked(peer, id, 0, bytes);
     if (!transfer || !transfer->regions) {
         vmsg_refused(peer, "a put that nobody asked for");
         return;
     }
     transfer->moved += bytes;
-    (void)settle(transfer);
+    (void)transfer_settle(transfer);
 }
 
 /* The sender has stopped: what it has not put is got by the receiver alone. */
 static void partial_heard(struct msg_peer *peer, const struct msg_frame_done *done)
 {
-    msg_lock(&peer->lock); /* as in asked_for */
+    msg_lock(&peer->lock); /* as in transfer_asked */
     struct msg_transfer *transfer = vmsg_transfer_find(peer, done->answer);
     msg_unlock(&peer->lock);
     if ((!transfer || transfer->sender) && done->id)
@@ -383,7 +384,7 @@ static void partial_heard(struct msg_peer *peer, const struct msg_frame_done *do
     transfer->mover = MSG_PULL;
     transfer->phase = MSG_MOVING;
     if (!transfer->under_way)
-        (void)go_on(transfer);
+        (void)transfer_proceed(transfer);
 }
 
 /* ---- the sender -------------------------------------------------------------------------------------------------- */
@@ -433,7 +434,7 @@ static void grant_begin(struct msg_transfer *transfer)
         if (!transfer->under_way)
             vmsg_transfer_work(transfer);
     } else if (transfer->slot) {
-        (void)step(transfer); /* the receiver is at it already */
+        (void)transfer_step(transfer); /* the receiver is at it already */
     } else { /* the slot cannot be mapped; in PUSH_SLOT the receiver says DONE in any case */
         transfer->phase = MSG_WAITING;
         uint64_t id = transfer->mover == MSG_SHARE ? vmsg_transfer_id(transfer) : 0;

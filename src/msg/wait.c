@@ -57,7 +57,7 @@ struct waiting {
 };
 
 /* Ranks that sleep need no processor and do not count. Another thread that lately waited beside this one counts. */
-static bool crowded(uint64_t now)
+static bool ranks_are_crowded(uint64_t now)
 {
     bool beside =
         vmsg_engine.threads && now - atomic_load_explicit(&wait.beside_at, memory_order_relaxed) < wait.lately;
@@ -65,7 +65,7 @@ static bool crowded(uint64_t now)
 }
 
 /* Another rank that is awake waits on this processor: however many there are, the two need it by turns. */
-static bool together(void)
+static bool processor_is_shared(void)
 {
     bool met = vmsg_nics_shared_processor();
     atomic_store_explicit(&wait.met, met, memory_order_relaxed);
@@ -81,8 +81,8 @@ static struct patience patience_of(uint64_t spin, uint64_t yield)
 static const struct patience *patience_choose(uint64_t now, const struct msg_request *request)
 {
     bool shared = request && request->kind == MSG_WORD;
-    bool met = atomic_load_explicit(&wait.met, memory_order_relaxed) && together();
-    return met ? &wait.turns : !crowded(now) ? &wait.alone : shared ? &wait.shared : &wait.crowded;
+    bool met = atomic_load_explicit(&wait.met, memory_order_relaxed) && processor_is_shared();
+    return met ? &wait.turns : !ranks_are_crowded(now) ? &wait.alone : shared ? &wait.shared : &wait.crowded;
 }
 
 int vmsg_wait_start(void)
@@ -125,7 +125,7 @@ void vmsg_wait_stop(void)
 /* ---- several threads --------------------------------------------------------------------------------------------- */
 
 /* Notes that a thread sleeps until it is done. False: it is done. */
-static bool mark(struct msg_request *request)
+static bool request_mark_parked(struct msg_request *request)
 {
     uint32_t state = MSG_PENDING;
     /* acq_rel: pairs with the exchange of publish: one of the two sees the other */
@@ -140,7 +140,7 @@ static void sleep_begins(const struct waiting *waiting)
     if (!waiting->request)
         atomic_fetch_add_explicit(&vmsg_waiters.curious, 1, memory_order_relaxed);
     else
-        (void)mark(waiting->request);
+        (void)request_mark_parked(waiting->request);
 }
 
 static void sleep_ends(const struct waiting *waiting)
@@ -149,7 +149,7 @@ static void sleep_ends(const struct waiting *waiting)
         atomic_fetch_sub_explicit(&vmsg_waiters.curious, 1, memory_order_relaxed);
 }
 
-static bool watch(struct waiting *waiting)
+static bool watch_begin(struct waiting *waiting)
 {
     if (!vmsg_engine.threads || waiting->watcher)
         return true;
@@ -167,7 +167,7 @@ static void watch_end(struct waiting *waiting)
     if (!waiting->watcher)
         return;
     waiting->watcher = false;
-    atomic_store_explicit(&wait.watched, false, memory_order_release); /* pairs with watch */
+    atomic_store_explicit(&wait.watched, false, memory_order_release); /* pairs with watch_begin */
     vmsg_wait_changed();
 }
 
@@ -204,7 +204,7 @@ static uint64_t next_sleep(struct waiting *waiting)
     return ns;
 }
 
-static void park(struct waiting *waiting, bool (*ready)(void *), void *context)
+static void thread_park(struct waiting *waiting, bool (*ready)(void *), void *context)
 {
     uint32_t changes = atomic_load_explicit(&vmsg_waiters.changes, memory_order_relaxed);
     atomic_fetch_add_explicit(&vmsg_waiters.parked, 1, memory_order_relaxed);
@@ -290,7 +290,7 @@ static bool watcher_sleep(struct waiting *waiting, bool (*ready)(void *), void *
 }
 
 /* Looks some times with a gap before each, without reading the clock. True: something came. */
-static bool spin(const struct waiting *waiting)
+static bool nics_spin(const struct waiting *waiting)
 {
     bool moved = false;
     for (uint64_t look = 0; look < TUNED(POLL_LOOKS) && !moved; look++) {
@@ -302,13 +302,13 @@ static bool spin(const struct waiting *waiting)
 
 /* Another thread watches. To park and to be woken costs two system calls and more. So a thread that will wait again in
  * a moment only yields the processor: to the watcher perhaps, or to a rank whose messages both wait for. */
-static void beside(struct waiting *waiting, uint64_t now, bool (*ready)(void *), void *context)
+static void beside_watcher(struct waiting *waiting, uint64_t now, bool (*ready)(void *), void *context)
 {
     atomic_store_explicit(&wait.beside_at, now, memory_order_relaxed);
     waiting->since = waiting->since ? waiting->since : now;
     vmsg_death_look();
     if (now - waiting->since >= wait.beside) {
-        park(waiting, ready, context);
+        thread_park(waiting, ready, context);
     } else {
         COUNT(yields);
         sched_yield();
@@ -316,11 +316,11 @@ static void beside(struct waiting *waiting, uint64_t now, bool (*ready)(void *),
 }
 
 /* Nothing happened in the last round: what to do before the next. True: something has, meanwhile. */
-static bool idle(struct waiting *waiting, bool (*ready)(void *), void *context)
+static bool round_pause(struct waiting *waiting, bool (*ready)(void *), void *context)
 {
     uint64_t now = clock_ticks();
-    if (unlikely(!watch(waiting))) {
-        beside(waiting, now, ready, context);
+    if (unlikely(!watch_begin(waiting))) {
+        beside_watcher(waiting, now, ready, context);
         return false;
     }
     if (!waiting->since) {
@@ -329,7 +329,7 @@ static bool idle(struct waiting *waiting, bool (*ready)(void *), void *context)
     }
     const struct patience *patience = waiting->patience;
     uint64_t waited = now - waiting->since;
-    if (waiting->patience == &wait.alone && waited >= wait.together && together())
+    if (waiting->patience == &wait.alone && waited >= wait.together && processor_is_shared())
         waiting->patience = patience_choose(now, waiting->request);
     if (waited >= patience->soon) {
         vmsg_death_look();
@@ -340,14 +340,14 @@ static bool idle(struct waiting *waiting, bool (*ready)(void *), void *context)
     if (waited >= patience->sleep)
         return watcher_sleep(waiting, ready, context);
     if (waited < patience->yield)
-        return spin(waiting);
+        return nics_spin(waiting);
     COUNT(yields);
     sched_yield();
     return false;
 }
 
 /* A thread that waits on, as in a server, counts as awake again: else each peer would ring for each of its frames. */
-static COLD void awake(struct waiting *waiting)
+static COLD void waiting_awake(struct waiting *waiting)
 {
     if (waiting->late)
         COUNT(overslept);
@@ -359,7 +359,7 @@ static COLD void awake(struct waiting *waiting)
 static void waiting_end(struct waiting *waiting)
 {
     if (waiting->soon)
-        awake(waiting);
+        waiting_awake(waiting);
     watch_end(waiting);
 }
 
@@ -376,7 +376,7 @@ static inline __attribute__((always_inline)) int wait_for(bool (*ready)(void *),
         if (likely(moved && !error)) { /* others may talk to us for ever */
             waiting.since = waiting.sleep_ns = 0;
             if (unlikely(waiting.soon))
-                awake(&waiting);
+                waiting_awake(&waiting);
             if (unlikely(++rounds % TUNED(DEATH_ROUNDS) == 0))
                 vmsg_death_look();
             continue;
@@ -385,10 +385,10 @@ static inline __attribute__((always_inline)) int wait_for(bool (*ready)(void *),
             error = ERR_TIMEOUT, waiting.late = false;
         if (unlikely(error || !engine->open))
             break;
-        if (!ready(context) && idle(&waiting, ready, context)) {
+        if (!ready(context) && round_pause(&waiting, ready, context)) {
             waiting.since = waiting.sleep_ns = 0;
             if (unlikely(waiting.soon))
-                awake(&waiting);
+                waiting_awake(&waiting);
         }
     }
     waiting_end(&waiting);

@@ -25,7 +25,7 @@ void vmsg_word_await(struct msg_context *context, struct msg_request *request, b
         msg_death_again();
 }
 
-static bool never(void *owner)
+static bool word_never(void *owner)
 {
     (void)owner;
     return false;
@@ -35,7 +35,7 @@ bool vmsg_death_await(struct msg_context *context, struct msg_request *request)
 {
     if (likely(!vmsg_engine.open || !vmsg_engine.job->survives))
         return false;
-    vmsg_word_await(context, request, never);
+    vmsg_word_await(context, request, word_never);
     return true;
 }
 

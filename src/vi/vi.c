@@ -13,7 +13,7 @@ const struct vi_provider vi_providers[] = {
     {NULL, NULL},
 };
 
-static const struct vi_provider *find(const char *name, size_t length)
+static const struct vi_provider *provider_find(const char *name, size_t length)
 {
     for (const struct vi_provider *provider = vi_providers; provider->name; provider++)
         if (strlen(provider->name) == length && memcmp(provider->name, name, length) == 0)
@@ -21,7 +21,7 @@ static const struct vi_provider *find(const char *name, size_t length)
     return NULL;
 }
 
-const struct vi_provider *vi_provider_find(const char *name) { return find(name, strlen(name)); }
+const struct vi_provider *vi_provider_find(const char *name) { return provider_find(name, strlen(name)); }
 
 static bool is_named(const struct vi_provider *provider)
 {
@@ -100,7 +100,7 @@ int vi_settings_check(void)
     for (const struct vi_provider *provider = vi_providers; provider->name; provider++)
         snprintf(known + strlen(known), sizeof(known) - strlen(known), " %s", provider->name);
     for (const char *at = vbase_settings.transports; at && *at; at += strcspn(at, ","), at += *at == ',')
-        if (!find(at, strcspn(at, ",")))
+        if (!provider_find(at, strcspn(at, ",")))
             return vbase_fail(ERR_ARGUMENT, "VIADUCT_TRANSPORTS=\"%s\" is not understood: the transports are%s",
                               vbase_settings.transports, known);
     return OK;

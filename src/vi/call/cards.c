@@ -276,7 +276,7 @@ static bool same_subnet(const struct call_card *a, const struct call_card *b)
     return true;
 }
 
-static bool holds(const struct call_cards *cards, const struct call_address *address)
+static bool cards_hold(const struct call_cards *cards, const struct call_address *address)
 {
     uint32_t hash = address_hash(address);
     for (int i = 0; i < cards->helds; i++)
@@ -294,7 +294,7 @@ static bool can_pair(const struct call_cards *mine, const struct call_card *a, c
         return false;
     if (same_host)
         return call_address_equal(&a->address, &b->address);
-    return !loops && !holds(mine, &b->address) && !holds(theirs, &a->address);
+    return !loops && !cards_hold(mine, &b->address) && !cards_hold(theirs, &a->address);
 }
 
 static uint64_t order_of(const struct call_card *a, int i, const struct call_card *b, int j)

@@ -8,7 +8,7 @@
 
 /* Sets how long the kernel waits for an acknowledgement, and makes it probe soon an idle connection; 0: the kernel's
  * own time. */
-static void unanswered(int fd, int ms)
+static void socket_patience_set(int fd, int ms)
 {
     call_option(fd, IPPROTO_TCP, TCP_KEEPIDLE, (int)(ms ? TUNED(LINK_KEEP_DOUBTED) : TUNED(LINK_KEEP_IDLE)));
     call_option(fd, IPPROTO_TCP, TCP_KEEPINTVL, (int)(ms ? TUNED(LINK_KEEP_DOUBTED) : TUNED(LINK_KEEP_GAP)));
@@ -29,7 +29,7 @@ struct call_link *call_link_make(struct call_nic *nic, int fd, enum call_phase p
     call_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
     call_option(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
     call_option(fd, IPPROTO_TCP, TCP_KEEPCNT, (int)TUNED(LINK_KEEP_PROBES));
-    unanswered(fd, 0);
+    socket_patience_set(fd, 0);
     return link;
 }
 
@@ -60,8 +60,8 @@ static int greet_connected(struct call_link *link, uint64_t now)
     error = call_hello_make(&link->hello, link->nic->nic.rank, link->peer->rank, link->rail->number, link->epoch);
     if (error)
         return error;
-    unanswered(link->fd, (int)TUNED(CALL_GREETING)); /* a card that fails now would block this connection for a
-                                                      * quarter of an hour */
+    /* a card that fails now would block this connection for a quarter of an hour */
+    socket_patience_set(link->fd, (int)TUNED(CALL_GREETING));
     if (!call_greeting_say(link->fd, &link->hello, sizeof(link->hello)))
         return vbase_fail_errno(ERR_LINK_DOWN, "a hello to rank %u", link->peer->rank);
     link->phase = CALL_GREETING;
@@ -100,7 +100,7 @@ static int greet_verdict(struct call_link *link, uint64_t now)
     if (error)
         return error;
     if (link->verdict.word == CALL_ACCEPTED) {
-        unanswered(link->fd, 0); /* a rank may leave its socket full as long as it likes */
+        socket_patience_set(link->fd, 0); /* a rank may leave its socket full as long as it likes */
         call_peer_commit(link, now);
         return OK;
     }
@@ -116,7 +116,7 @@ static bool has_link(const struct call_rail *rail)
 }
 
 /* The calling rank is authenticated; the verdict whether this connection is the one to keep is still to be sent. */
-static void called(struct call_nic *nic, const struct call_hello *hello, int fd, uint64_t now)
+static void link_called(struct call_nic *nic, const struct call_hello *hello, int fd, uint64_t now)
 {
     struct call_verdict verdict = {.word = CALL_ACCEPTED};
     struct call_link *link = call_link_make(nic, fd, CALL_CALLED);
@@ -144,7 +144,7 @@ void call_called(struct call_nic *nic, uint64_t now)
         if (!node)
             return;
         struct call_passed *passed = container_of(node, struct call_passed, node);
-        called(nic, &passed->hello, passed->fd, now);
+        link_called(nic, &passed->hello, passed->fd, now);
         free(passed);
     }
 }

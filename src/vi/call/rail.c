@@ -9,7 +9,7 @@
 
 /* ---- which, and when --------------------------------------------------------------------------------------------- */
 
-static uint32_t living(const struct call_peer *peer)
+static uint32_t rails_living(const struct call_peer *peer)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < CALL_PAIRS; i++)
@@ -38,7 +38,7 @@ static bool uses_idle_card(const struct call_peer *peer, const struct call_rail 
     return mine || theirs;
 }
 
-static uint64_t later(uint64_t a, uint64_t b) { return a > b ? a : b; }
+static uint64_t time_later(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
 /* When the rail of PAIR, which has no link, is to be called, as things are: ns; CALL_NEVER. */
 static uint64_t due_at(const struct call_peer *peer, uint32_t pair, uint32_t alive)
@@ -49,16 +49,16 @@ static uint64_t due_at(const struct call_peer *peer, uint32_t pair, uint32_t ali
     if (pair < peer->most)
         return alive > 0 || peer->rail[0].attempts > 0
                    ? rail->dial_at
-                   : later(rail->dial_at, peer->since + TUNED_NS(RAIL_ALONE));
+                   : time_later(rail->dial_at, peer->since + TUNED_NS(RAIL_ALONE));
     if (alive == 0)
-        return peer_settled(peer) ? rail->dial_at : later(rail->dial_at, peer->since + TUNED_NS(RAIL_SILENT));
+        return peer_settled(peer) ? rail->dial_at : time_later(rail->dial_at, peer->since + TUNED_NS(RAIL_SILENT));
     return alive < peer->most && peer_settled(peer) && rail->pair.local && uses_idle_card(peer, rail) ? rail->dial_at
                                                                                                       : CALL_NEVER;
 }
 
 uint64_t call_rails_look(struct call_peer *peer, uint64_t now, struct call_rail **due)
 {
-    uint32_t alive = living(peer);
+    uint32_t alive = rails_living(peer);
     uint64_t next = CALL_NEVER;
     *due = NULL;
     for (uint32_t i = 0; i < CALL_PAIRS; i++) {
@@ -89,7 +89,7 @@ static void listener_answered(struct call_peer *peer, uint64_t ns, uint64_t now)
 void call_rail_over(struct call_rail *rail, int cause, uint64_t wait, uint64_t now)
 {
     struct call_peer *peer = rail->peer;
-    bool spare = living(peer) > 0;
+    bool spare = rails_living(peer) > 0;
     uint32_t most = !spare        ? (uint32_t)TUNED(RAIL_AGAIN_DOUBLED)
                     : rail->epoch ? (uint32_t)TUNED(RAIL_LOST_DOUBLED)
                                   : (uint32_t)TUNED(RAIL_SPARE_DOUBLED);
@@ -129,11 +129,11 @@ void call_rail_failed(struct call_rail *rail, int number, uint64_t now)
 
 /* Bound to our address of the pair and to our card: else the kernel could choose another card that leads there. If no
  * route leads there by this card, every other call is not bound to the card: its address may be reachable by others. */
-static int call(const struct call_rail *rail)
+static int rail_call(const struct call_rail *rail)
 {
     const struct call_pair *pair = &rail->pair;
     bool keep = !call_address_equal(&pair->mine.address, &pair->theirs.address) &&
-                (pair->local || rail->attempts % 2 == 0 || living(rail->peer) > 0);
+                (pair->local || rail->attempts % 2 == 0 || rails_living(rail->peer) > 0);
     union call_place to;
     socklen_t length = call_address_place(&pair->theirs.address, pair->port, &to);
     int fd = call_card_socket(&pair->mine, 0, keep, true);
@@ -143,7 +143,7 @@ static int call(const struct call_rail *rail)
 void call_rail_dial(struct call_rail *rail, uint64_t now)
 {
     uint64_t patience = TUNED_NS(RAIL_CONNECT) << (rail->attempts < 4 ? rail->attempts : 4);
-    int fd = call(rail);
+    int fd = rail_call(rail);
     if (fd < 0)
         return call_rail_failed(rail, errno, now);
     rail->dial = call_link_make(rail->peer->nic, fd, CALL_DIALLING);

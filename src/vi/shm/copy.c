@@ -103,7 +103,7 @@ static void walk_advance(struct walk *walk, uint64_t bytes)
     walk->skip += bytes;
 }
 
-static int refused(struct shm_vi *vi, _Atomic int *reach, const char *what)
+static int copy_refused(struct shm_vi *vi, _Atomic int *reach, const char *what)
 {
     /* EFAULT and ENOMEM speak of this memory, everything else of this peer. */
     if (errno != EFAULT && errno != ENOMEM)
@@ -111,7 +111,7 @@ static int refused(struct shm_vi *vi, _Atomic int *reach, const char *what)
     return vbase_fail_errno(ERR_UNSUPPORTED, "%s of rank %u", what, vi->vi.peer);
 }
 
-static int move(struct shm_vi *vi, const struct vi_transfer *transfer, mover call, _Atomic int *reach)
+static int pieces_move(struct shm_vi *vi, const struct vi_transfer *transfer, mover call, _Atomic int *reach)
 {
     struct iovec near[BATCH];
     struct walk here = {transfer->local, transfer->pieces, 0};
@@ -124,7 +124,7 @@ static int move(struct shm_vi *vi, const struct vi_transfer *transfer, mover cal
         if (moved == 0)
             errno = EFAULT;
         if (moved <= 0)
-            return refused(vi, reach, call == process_vm_readv ? "process_vm_readv" : "process_vm_writev");
+            return copy_refused(vi, reach, call == process_vm_readv ? "process_vm_readv" : "process_vm_writev");
         COUNT_ADD(copy_single, moved);
         walk_advance(&here, (uint64_t)moved);
         at += (uint64_t)moved;
@@ -181,7 +181,7 @@ static int transfer_now(struct shm_vi *vi, const struct vi_transfer *transfer, b
     shm_reach_prove(vi);
     if (atomic_load_explicit(reach, memory_order_relaxed) != SHM_REACHED)
         return ERR_UNSUPPORTED;
-    return move(vi, transfer, put ? process_vm_writev : process_vm_readv, reach);
+    return pieces_move(vi, transfer, put ? process_vm_writev : process_vm_readv, reach);
 }
 
 int shm_get(struct vi *vi, const struct vi_transfer *transfer)

@@ -205,7 +205,7 @@ static inline uint32_t ready_turn(struct shm_vi *vi, uint32_t more)
 }
 
 /* Messages that may be taken from vi->in_cell; READY_TURN: the one that came by turn. */
-static inline __attribute__((always_inline)) uint32_t ready(struct shm_vi *vi)
+static inline __attribute__((always_inline)) uint32_t line_ready(struct shm_vi *vi)
 {
     uint32_t more = ready_lane(vi);
     return likely(more) && likely(head_is_of_turn(vi)) ? more : ready_turn(vi, more);
@@ -396,7 +396,7 @@ static inline __attribute__((always_inline)) uint32_t head_take(struct shm_nic *
  * next poll of all. */
 static inline __attribute__((always_inline)) int lane_poll(struct shm_nic *nic, struct shm_vi *vi, int budget)
 {
-    uint32_t count = ready(vi);
+    uint32_t count = line_ready(vi);
     if (!count) {
         if (unlikely(atomic_load_explicit(&vi->ahead, memory_order_relaxed)))
             shm_ahead_ask(vi);
@@ -559,7 +559,7 @@ int shm_poll(struct vi_nic *base, struct vi *only, int budget, unsigned flags)
 
 static bool lane_pending(struct shm_vi *vi)
 {
-    return !vi->waiting && vi->behind >= 0 && ready(vi) > 0;
+    return !vi->waiting && vi->behind >= 0 && line_ready(vi) > 0;
 }
 
 bool shm_inbox_pending(struct shm_nic *nic)

@@ -21,7 +21,7 @@ static enum base_class class_of(uint64_t ps)
 }
 
 /* Beyond the border of the present class by a quarter. */
-static bool beyond(const struct shm_line *line, uint64_t ps)
+static bool border_beyond(const struct shm_line *line, uint64_t ps)
 {
     enum base_class least = class_of(ps * (100 + TUNED(LINE_BEYOND)) / 100);
     enum base_class most = class_of(ps * 100 / (100 + TUNED(LINE_BEYOND)));
@@ -48,7 +48,7 @@ void shm_line_sampled(struct shm_line *line, uint64_t ns, uint64_t now)
     line->asked = false;
     if (ps > TUNED(LINE_SANE)) /* an interrupt: not at once again, as all would be so where time passes otherwise */
         return;
-    if (line->known && (!beyond(line, ps) || now - line->changed_at < line->dwell)) {
+    if (line->known && (!border_beyond(line, ps) || now - line->changed_at < line->dwell)) {
         line->row = 0;
     } else {
         if (line->row == 0 || ps < line->least) {

@@ -60,7 +60,7 @@ static off_t file_offset(const struct shm_nic *nic, const struct shm_extent *ext
     return (off_t)(nic->segment.shared + (uint64_t)nic->index * nic->segment.shared_each + extent->offset);
 }
 
-static int commit(struct shm_nic *nic, const struct shm_extent *extent)
+static int extent_commit(struct shm_nic *nic, const struct shm_extent *extent)
 {
     int result;
 
@@ -72,7 +72,7 @@ static int commit(struct shm_nic *nic, const struct shm_extent *extent)
     return OK;
 }
 
-static void forget(struct shm_nic *nic, struct shm_extent *extent)
+static void extent_forget(struct shm_nic *nic, struct shm_extent *extent)
 {
     munmap(extent->base, extent->length);
     (void)fallocate(nic->segment.fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, file_offset(nic, extent),
@@ -81,7 +81,7 @@ static void forget(struct shm_nic *nic, struct shm_extent *extent)
 }
 
 /* Under nic->lock. */
-static int extend(struct shm_nic *nic, uint64_t length, struct shm_extent **out)
+static int extent_add(struct shm_nic *nic, uint64_t length, struct shm_extent **out)
 {
     struct shm_extent *extent = malloc(sizeof(*extent));
     struct shm_extent **link;
@@ -91,7 +91,7 @@ static int extend(struct shm_nic *nic, uint64_t length, struct shm_extent **out)
         return vbase_fail(ERR_MEMORY, "the record of a shared allocation");
     *extent = (struct shm_extent){.nic = nic, .length = (length + SHM_PAGE - 1) / SHM_PAGE * SHM_PAGE};
     link = find_gap(nic, extent->length, &extent->offset);
-    error = link ? commit(nic, extent)
+    error = link ? extent_commit(nic, extent)
                  : vbase_fail(ERR_LIMIT, "%llu bytes of shared memory; this rank has %llu in all",
                               (unsigned long long)length, (unsigned long long)nic->segment.shared_each);
     if (!error && !(extent->base = slice_map(nic, nic->index, extent->offset, extent->length))) {
@@ -124,7 +124,7 @@ int shm_reg(struct vi_nic *base, void *address, uint64_t length, struct vi_regio
     if (length == 0 || length > SHM_SHARED_KEY)
         return vbase_fail(ERR_ARGUMENT, "a shared allocation of %llu bytes", (unsigned long long)length);
     base_lock(&nic->lock);
-    error = extend(nic, length, &extent);
+    error = extent_add(nic, length, &extent);
     base_unlock(&nic->lock);
     if (error)
         return error;
@@ -144,14 +144,14 @@ void shm_dereg(struct vi_region *region)
     while (*link != extent)
         link = &(*link)->next;
     *link = extent->next;
-    forget(nic, extent);
+    extent_forget(nic, extent);
     base_unlock(&nic->lock);
     region->own = NULL;
 }
 
 /* The part of a peer's memory from START to END, mapped when it is first reached. Under nic->lock; NULL: it cannot
  * be. */
-static char *reach(struct shm_nic *nic, struct shm_vi *vi, uint64_t start, uint64_t end)
+static char *region_reach(struct shm_nic *nic, struct shm_vi *vi, uint64_t start, uint64_t end)
 {
     struct shm_reached *part = vi->reached;
     while (part && (start < part->offset || end > part->offset + part->length))
@@ -187,7 +187,7 @@ int shm_map(struct vi *base, struct vi_key key, uint64_t offset, uint64_t length
         return vbase_fail(ERR_ARGUMENT, "%llu bytes at %llu are outside a region of %llu bytes",
                           (unsigned long long)length, (unsigned long long)offset, (unsigned long long)key.word[1]);
     base_lock(&nic->lock);
-    char *region = reach(nic, vi, start, start + (key.word[1] ? key.word[1] : 1));
+    char *region = region_reach(nic, vi, start, start + (key.word[1] ? key.word[1] : 1));
     base_unlock(&nic->lock);
     if (!region)
         return ERR_LIMIT;
@@ -200,7 +200,7 @@ void shm_region_close(struct shm_nic *nic)
     while (nic->extents) {
         struct shm_extent *extent = nic->extents;
         nic->extents = extent->next;
-        forget(nic, extent);
+        extent_forget(nic, extent);
     }
     for (uint32_t i = 0; i < nic->segment.ranks; i++) {
         struct shm_vi *vi = atomic_load_explicit(&nic->peers[i], memory_order_relaxed);

@@ -100,7 +100,7 @@ static void timers_step(struct tcp_nic *nic)
         call_peers_step(&nic->call, now ? now : vbase_clock_ns());
 }
 
-static uint64_t gap(const struct tcp_nic *nic, uint64_t now)
+static uint64_t ask_gap(const struct tcp_nic *nic, uint64_t now)
 {
     uint64_t part = (now - nic->event) >> TUNED(TCP_GAP_SHIFT);
     uint64_t most = nic->rarely ? nic->tick_rare : nic->call.watched == 0 ? nic->tick_idle : nic->tick_most;
@@ -123,7 +123,7 @@ static int tcp_poll(struct vi_nic *base, struct vi *only, int budget, unsigned f
     struct call_link *awaited = only ? tcp_vi_of(only)->call.link : NULL;
     uint64_t now = clock_ticks();
     nic->rarely = flags & VI_RARELY;
-    if (!nic->urgent && now - nic->looked < gap(nic, now) &&
+    if (!nic->urgent && now - nic->looked < ask_gap(nic, now) &&
         !atomic_load_explicit(&nic->call.ordered, memory_order_relaxed))
         return 0;
     nic->looked = now;
@@ -235,7 +235,7 @@ static int tcp_open(const struct vi_setup *setup, struct vi_nic **out)
 }
 
 /* What is on its way through the card of VI. */
-static uint64_t crowd(struct tcp_nic *nic, const struct tcp_vi *vi)
+static uint64_t socket_crowd(struct tcp_nic *nic, const struct tcp_vi *vi)
 {
     uint64_t bytes = 0;
     base_lock(&nic->call.lock);
@@ -258,7 +258,7 @@ static int tcp_query(struct vi *base, struct vi_state *state)
     struct tcp_vi *vi = tcp_vi_of(base);
     struct tcp_info info = {.tcpi_rtt = 0};
     socklen_t length = sizeof(info);
-    uint64_t bytes = crowd(tcp_nic_of(base->nic), vi);
+    uint64_t bytes = socket_crowd(tcp_nic_of(base->nic), vi);
     base_lock(&vi->lock);
     if (vi->call.link)
         (void)getsockopt(vi->call.link->fd, IPPROTO_TCP, TCP_INFO, &info, &length);

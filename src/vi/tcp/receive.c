@@ -275,7 +275,7 @@ static bool frames_take(struct tcp_nic *nic, struct tcp_link *link, int budget, 
 
 /* What was taken is told at once where a put is complete or much is owed; else by the next frame, or when nothing
  * happens. */
-static void acknowledge(struct tcp_nic *nic, struct tcp_link *link)
+static void link_acknowledge(struct tcp_nic *nic, struct tcp_link *link)
 {
     struct tcp_vi *vi = tcp_link_vi(link);
     uint32_t owed =
@@ -301,6 +301,6 @@ int tcp_receive(struct tcp_nic *nic, struct tcp_link *link, int budget)
     while (frames_take(nic, link, budget, before) && more)
         more = read_more(nic, link);
     if (link->call.phase == CALL_UP)
-        acknowledge(nic, link);
+        link_acknowledge(nic, link);
     return nic->call.told - before;
 }

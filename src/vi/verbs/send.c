@@ -157,7 +157,7 @@ int verbs_send(struct vi *base, uint64_t header, const struct iovec *piece, int 
 
 /* ---- what the poll sends ----------------------------------------------------------------------------------------- */
 
-static bool owes(struct verbs_vi *vi)
+static bool taken_owed(struct verbs_vi *vi)
 {
     return atomic_load_explicit(&vi->took, memory_order_relaxed) -
                atomic_load_explicit(&vi->told, memory_order_relaxed) >= VERBS_DEPTH / 2;
@@ -180,12 +180,12 @@ static int vi_flush(struct verbs_vi *vi)
             free(kept);
         }
     }
-    if (!error && owes(vi))
+    if (!error && taken_owed(vi))
         error = vi->posted - vi->over < VERBS_PLACES ? frame_post(vi, VERBS_TAKEN, 0, NULL, 0, 0) : ERR_AGAIN;
     return error;
 }
 
-static void flush(struct verbs_vi *vi)
+static void frames_flush(struct verbs_vi *vi)
 {
     base_lock(&vi->lock);
     int error = vi->failed ? vbase_fail(ERR_LINK_DOWN, "%s has failed", vi->call.path) : vi_flush(vi);
@@ -207,7 +207,7 @@ void verbs_control_send(struct verbs_vi *vi, enum verbs_kind kind)
     if (error)
         verbs_break_later(vi, error);
     else
-        flush(vi);
+        frames_flush(vi);
 }
 
 /* Each has one turn. */
@@ -216,5 +216,5 @@ void verbs_writers_flush(struct verbs_nic *nic)
     struct verbs_vi *vi;
     for (uint32_t turns = atomic_load_explicit(&nic->writing, memory_order_relaxed);
          turns > 0 && (vi = writer_take(nic)); turns--)
-        flush(vi);
+        frames_flush(vi);
 }

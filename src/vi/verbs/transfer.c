@@ -138,7 +138,7 @@ void verbs_transfer_end(struct verbs_vi *vi, struct verbs_transfer *own, int sta
 
 /* ---- puts and gets ----------------------------------------------------------------------------------------------- */
 
-static int judge(struct vi *vi, const struct vi_transfer *transfer, uint64_t length)
+static int transfer_judge(struct vi *vi, const struct vi_transfer *transfer, uint64_t length)
 {
     uint64_t there = transfer->key.word[1];
     if (transfer->offset > there || length > there - transfer->offset)
@@ -201,11 +201,11 @@ static int transfer_start(struct verbs_vi *vi, const struct vi_transfer *transfe
     return error;
 }
 
-static int transfer(struct vi *base, const struct vi_transfer *transfer, bool get)
+static int transfer_begin(struct vi *base, const struct vi_transfer *transfer, bool get)
 {
     struct verbs_vi *vi = verbs_vi_of(base);
     uint64_t length = verbs_total(transfer->local, transfer->pieces);
-    int error = judge(base, transfer, length);
+    int error = transfer_judge(base, transfer, length);
     if (error || (length == 0 && !transfer->signal))
         return error ? error : VI_COMPLETE;
     base_lock(&vi->lock);
@@ -214,5 +214,5 @@ static int transfer(struct vi *base, const struct vi_transfer *transfer, bool ge
     return error;
 }
 
-int verbs_put(struct vi *vi, const struct vi_transfer *what) { return transfer(vi, what, false); }
-int verbs_get(struct vi *vi, const struct vi_transfer *what) { return transfer(vi, what, true); }
+int verbs_put(struct vi *vi, const struct vi_transfer *what) { return transfer_begin(vi, what, false); }
+int verbs_get(struct vi *vi, const struct vi_transfer *what) { return transfer_begin(vi, what, true); }

@@ -102,7 +102,7 @@ static bool reader_start(void)
 }
 
 /* Under watch.opening. */
-static void begin(void)
+static void watch_begin(void)
 {
     watch.tried = true;
     watch.memory = userfaultfd_open();
@@ -162,7 +162,7 @@ bool verbs_watch_start(struct verbs_watched *watched)
 {
     base_lock(&watch.opening);
     if (!watch.tried)
-        begin();
+        watch_begin();
     base_unlock(&watch.opening);
     if (watch.memory < 0)
         return false;
