@@ -73,14 +73,14 @@
 #define C_DISPS(size, name)      const size(int, MPI_Aint) *
 #define C_EXTENTS(size, name)    const size(MPI_Aint, MPI_Count) *
 #define C_RANGES(size, name)     int (*)[3]
-#define C_LOGICALS(size, name, length) const int *
+#define C_LOGICALS(size, name, ...) const int *
 #define C_WEIGHTS(size, name)    const int *
 #define C_INTS_OUT(size, name)   int *
 #define C_INTS_IO(size, name)    int *
 #define C_BIGS_OUT(size, name)   MPI_Count *
 #define C_AINTS_OUT(size, name)  MPI_Aint *
 #define C_WEIGHTS_OUT(size, name) int *
-#define C_LOGICALS_OUT(size, name, length) int *
+#define C_LOGICALS_OUT(size, name, ...) int *
 #define C_INDICES_OUT(size, name, length) int *
 #define C_ERRCODES(size, name)   int *
 

@@ -9,7 +9,7 @@ source "$VIADUCT_SOURCE/tests/lib/shell"
 
 cat >"$work/arrows.awk" <<'AWK'
 BEGIN {
-    split("base:0 boot:1 type:1 vi:1 msg:2 coll:3 mpi:4 pack:4 rpc:5 mplite:4 profile:5 sock:1 tools:6", rooms, " ")
+    split("base:0 boot:1 type:1 vi:1 msg:2 coll:3 mpi:4 fortran:5 pack:4 rpc:5 mplite:4 profile:5 sock:1 tools:6", rooms, " ")
     for (i in rooms) {
         split(rooms[i], pair, ":")
         floor[pair[1]] = pair[2]

@@ -1,0 +1,92 @@
+/* What the entries for Fortran stand on. Fortran passes everything by address: numbers, handles (as integers), buffers;
+ * of a text its length follows behind all arguments. mpi_f08 passes buffers by a descriptor, and may leave ierror out,
+ * which is a null pointer then. This library calls functions of the standard alone, and works over any libmpi_abi.
+ *
+ * Logical values need no translation: compilers differ in what true is, but each takes 1 for true and 0 for false, and
+ * C takes whatever is not 0 for true. */
+#pragma once
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define EXPORT __attribute__((visibility("default")))
+#define unlikely(x) __builtin_expect(!!(x), 0)
+
+/* Constants that are addresses in C are variables in Fortran, known by where they lie. They are never read or written,
+ * and lie in memory that cannot be written unless the program has a copy of its own. */
+extern const int viaduct_mpi_bottom_, viaduct_mpi_in_place_, viaduct_mpi_buffer_automatic_;
+extern const int viaduct_mpi_status_ignore_[8], viaduct_mpi_statuses_ignore_[8];
+extern const int viaduct_mpi_unweighted_[1], viaduct_mpi_weights_empty_[1], viaduct_mpi_errcodes_ignore_[1];
+extern const char viaduct_mpi_argv_null_[1], viaduct_mpi_argvs_null_[1];
+
+static inline void *fortran_place(const void *address)
+{
+    return unlikely(address == &viaduct_mpi_bottom_)             ? MPI_BOTTOM
+           : unlikely(address == &viaduct_mpi_in_place_)         ? MPI_IN_PLACE
+           : unlikely(address == &viaduct_mpi_buffer_automatic_) ? MPI_BUFFER_AUTOMATIC
+                                                                 : (void *)(size_t)address;
+}
+static inline MPI_Status *fortran_status(const int *status) /* or statuses; the layouts are the same */
+{
+    bool none = status == viaduct_mpi_status_ignore_ || status == viaduct_mpi_statuses_ignore_;
+    return none ? MPI_STATUS_IGNORE : (MPI_Status *)(size_t)status;
+}
+static inline int *fortran_weights(const int *weights)
+{
+    return weights == viaduct_mpi_unweighted_      ? MPI_UNWEIGHTED
+           : weights == viaduct_mpi_weights_empty_ ? MPI_WEIGHTS_EMPTY
+                                                   : (int *)(size_t)weights;
+}
+
+/* Numbers of handles: those of MPI's own are what they are in C, where they are small. */
+#define FORTRAN_OWN 4096
+#define fortran_from(type, stem, number)                                                                    \
+    ((unsigned)(number) < FORTRAN_OWN ? (type)(size_t)(unsigned)(number) : MPI_##stem##_fromint(number))
+#define fortran_to(stem, handle) ((size_t)(handle) < FORTRAN_OWN ? (int)(size_t)(handle) : MPI_##stem##_toint(handle))
+
+/* Memory for the time of one call, most of it on the stack. */
+struct fortran_temporary {
+    void *memory; /* NULL: there was none */
+    bool allocated;
+    char room[512];
+};
+void *fortran_take(struct fortran_temporary *temporary, size_t bytes); /* zeroed */
+static inline void fortran_give(struct fortran_temporary *temporary)
+{
+    if (unlikely(temporary->allocated))
+        free(temporary->memory);
+}
+#define TEMPORARY struct fortran_temporary __attribute__((cleanup(fortran_give)))
+
+/* A text without the blanks behind it, and without those in front, as C has it; NULL: no memory. */
+char *fortran_text(struct fortran_temporary *temporary, const char *text, size_t length, bool both_ends);
+void fortran_pad(char *text, size_t length, const char *from); /* cut where it is too long */
+
+/* Members that an array of datatypes has: of a communicator, or its neighbours. */
+enum fortran_peers { PEERS_ALL, PEERS_OUTWARD, PEERS_INWARD };
+size_t fortran_peers(MPI_Comm comm, enum fortran_peers which);
+
+/* An array as compilers describe it: where these begin alike, as ISO_Fortran_binding.h has them. */
+struct fortran_array {
+    void *base;
+    size_t element;
+    int version;
+    signed char rank, two, three, four; /* type and attribute: their places differ, and nobody needs them */
+    struct {
+        ptrdiff_t lower, extent, stride;
+    } dimension[15];
+};
+bool fortran_without_gaps(const struct fortran_array *array);
+static inline bool fortran_contiguous(const struct fortran_array *array)
+{
+    bool one = array->rank == 1 && array->dimension[0].stride == (ptrdiff_t)array->element;
+    return array->rank == 0 || one || fortran_without_gaps(array);
+}
+/* COUNT elements of TYPE that lie in a section which is not contiguous: one of *MADE instead, at the base. An error is
+ * raised. */
+int fortran_section(const char *call, const struct fortran_array *array, MPI_Count count, MPI_Datatype type,
+                    MPI_Datatype *made);
+int fortran_refuse(const char *call, const char *argument); /* such a section where it cannot be moved; raised */

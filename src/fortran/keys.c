@@ -1,0 +1,74 @@
+/* See keys.h. What a key knows of itself is kept to the end of the program: attributes may outlive the key. */
+#include "fortran/keys.h"
+
+typedef void wide_copy(const int *, const int *, const MPI_Aint *, const MPI_Aint *, MPI_Aint *, int *, int *);
+typedef void wide_delete(const int *, const int *, const MPI_Aint *, const MPI_Aint *, int *);
+typedef void narrow_copy(const int *, const int *, const int *, const int *, int *, int *, int *);
+typedef void narrow_delete(const int *, const int *, const int *, const int *, int *);
+
+struct fortran_key *fortran_key_make(void *copy, void *delete, MPI_Aint state, bool narrow)
+{
+    struct fortran_key *key = malloc(sizeof *key);
+    if (key)
+        *key = (struct fortran_key){copy, delete, state, narrow};
+    return key;
+}
+
+static int copy(int handle, int keyval, const struct fortran_key *key, void *in, void *out, int *flag)
+{
+    MPI_Aint value = fortran_attribute_value(keyval, in), copied = 0;
+    int error = MPI_SUCCESS, narrow_state = (int)key->state, narrow_value = (int)value, narrow_copied = 0;
+    *flag = 0;
+    if (key->narrow)
+        ((narrow_copy *)key->copy)(&handle, &keyval, &narrow_state, &narrow_value, &narrow_copied, flag, &error);
+    else
+        ((wide_copy *)key->copy)(&handle, &keyval, &key->state, &value, &copied, flag, &error);
+    if (error || !*flag)
+        return error;
+    void *box = fortran_attribute_box(key->narrow ? narrow_copied : copied);
+    *(void **)out = box;
+    return box ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+}
+
+static int delete(int handle, int keyval, void *attribute, const struct fortran_key *key)
+{
+    MPI_Aint value = fortran_attribute_value(keyval, attribute);
+    int error = MPI_SUCCESS, narrow_state = (int)key->state, narrow_value = (int)value;
+    if (key->narrow)
+        ((narrow_delete *)key->delete)(&handle, &keyval, &narrow_value, &narrow_state, &error);
+    else
+        ((wide_delete *)key->delete)(&handle, &keyval, &value, &key->state, &error);
+    if (!error)
+        fortran_attribute_drop(attribute);
+    return error;
+}
+
+int fortran_comm_copy(MPI_Comm old, int keyval, void *state, void *in, void *out, int *flag)
+{
+    return copy(MPI_Comm_toint(old), keyval, state, in, out, flag);
+}
+
+int fortran_comm_delete(MPI_Comm old, int keyval, void *attribute, void *state)
+{
+    return delete(MPI_Comm_toint(old), keyval, attribute, state);
+}
+
+int fortran_type_copy(MPI_Datatype old, int keyval, void *state, void *in, void *out, int *flag)
+{
+    return copy(MPI_Type_toint(old), keyval, state, in, out, flag);
+}
+
+int fortran_type_delete(MPI_Datatype old, int keyval, void *attribute, void *state)
+{
+    return delete(MPI_Type_toint(old), keyval, attribute, state);
+}
+
+int fortran_win_copy(MPI_Win old, int keyval, void *state, void *in, void *out, int *flag)
+{
+    return copy(MPI_Win_toint(old), keyval, state, in, out, flag);
+}
+
+int fortran_win_delete(MPI_Win old, int keyval, void *attribute, void *state)
+{
+    return delete(MPI_Win_toint(old), keyval, attribute, state);
+}

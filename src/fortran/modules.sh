@@ -1,0 +1,157 @@
+#!/bin/sh
+# Writes mpi_f08.f90, mpi.f90 and mpif.h, and a stamp of all three: constants from mpi.h, interfaces from the table of
+# calls by way of modules.def.
+#   modules.sh COMPILER SOURCE FOLDER     COMPILER: of C, for its preprocessor
+set -eu
+compiler=$1 source=$2 folder=$3
+mkdir -p "$folder"
+handles='Comm Datatype Errhandler File Group Info Message Op Request Session Win'
+
+# Each constant: NAME, TYPE (a handle's, or "integer"), VALUE. Texts are one shorter, as there is no zero behind them.
+constants() {
+    awk '
+    function number(text, i, value) {
+        if (text !~ /^0x/)
+            return text
+        for (i = 3; i <= length(text); i++)
+            value = value * 16 + index("0123456789abcdef", tolower(substr(text, i, 1))) - 1
+        return value
+    }
+    $1 == "#define" && $2 ~ /^MPI_[A-Z]/ && $2 !~ /^MPI_(T|F|Fint|H|ABI)_|_$|_FN|IGNORE|_NULL_C$|^MPI_H$/ {
+        value = $3
+        if (value ~ /^\(\(MPI_[A-Za-z]+\)/) {
+            type = value
+            gsub(/^\(\(MPI_|\).*$/, "", type)
+            gsub(/^\(\([A-Za-z_]*\)|\)$/, "", value)
+            print $2, type, number(value)
+        } else {
+            gsub(/[()]/, "", value)
+            if (value ~ /^-?[0-9]+$/)
+                print $2, "integer", $2 ~ /^MPI_MAX_/ ? value - 1 : value
+        }
+    }
+    END {
+        print "MPI_STATUS_SIZE integer 8\nMPI_SOURCE integer 1\nMPI_TAG integer 2\nMPI_ERROR integer 3"
+        print "MPI_ADDRESS_KIND integer 8\nMPI_COUNT_KIND integer 8\nMPI_OFFSET_KIND integer 8"
+        print "MPI_INTEGER_KIND integer 4"
+    }' "$source/include/mpi.h"
+}
+
+interfaces() { # FORM
+    "$compiler" -E -P -x c -DFORM="$1" -I"$source/src" "$source/src/fortran/modules.def" | tr '\n' ' ' | tr '@' '\n' |
+        sed 's/^ *//; s/ *$//; s/  */ /g; s/( *\. *\. *)/(..)/; s/:: *\*/:: */; s/, ,/,/g; /^$/d'
+}
+
+wrapped() { # free form: a long line goes on behind a comma
+    awk '{
+        line = $0
+        while (length(line) > 110) {
+            for (at = 105; at > 0 && substr(line, at, 1) != ","; at--);
+            print substr(line, 1, at) " &"
+            line = "  " substr(line, at + 1)
+        }
+        print line
+    }'
+}
+
+both_forms() { # fixed and free: columns 7 to 72, and an ampersand in 73 and in 6
+    awk '/^!/ { print; next }
+    {
+        line = $0
+        first = 1
+        while (length(line) > 60) {
+            for (at = 60; at > 1 && substr(line, at, 1) !~ /[, ]/; at--);
+            printf "%s%-66s&\n", first ? "      " : "     &", substr(line, 1, at)
+            line = substr(line, at + 1)
+            first = 0
+        }
+        print (first ? "      " : "     &") line
+    }'
+}
+
+sentinels() { # NAME, what is before the name in a declaration of each of the three, SHAPE
+    cat <<END
+MPI_BOTTOM integer integer
+MPI_IN_PLACE integer integer
+MPI_BUFFER_AUTOMATIC integer integer
+MPI_STATUS_IGNORE type(MPI_Status) integer (8)
+MPI_STATUSES_IGNORE type(MPI_Status) integer (8,1) (1)
+MPI_UNWEIGHTED integer integer (1) (1)
+MPI_WEIGHTS_EMPTY integer integer (1) (1)
+MPI_ERRCODES_IGNORE integer integer (1) (1)
+MPI_ARGV_NULL character character (1) (1)
+MPI_ARGVS_NULL character character (1,1) (1,1)
+END
+}
+label() { printf 'viaduct_%s' "$1" | tr '[:upper:]' '[:lower:]'; }
+
+supported() { # whether sections move as they are
+    echo "logical, parameter :: MPI_SUBARRAYS_SUPPORTED = .$1., MPI_ASYNC_PROTECTS_NONBLOCKING = .$1."
+}
+
+{
+    echo '! MPI for Fortran 2008 and later. Made from the table of calls.'
+    echo 'module mpi_f08'
+    echo 'use, intrinsic :: iso_c_binding, only: c_ptr, c_int'
+    echo 'implicit none'
+    constants | awk '$2 == "integer" && $1 !~ /^MPI_(SOURCE|TAG|ERROR)$/ { print "integer, parameter :: " $1 " = " $3 }'
+    supported true
+    echo 'type, bind(C) :: MPI_Status'
+    echo 'integer(c_int) :: MPI_SOURCE, MPI_TAG, MPI_ERROR'
+    echo 'integer(c_int) :: MPI_internal(5)'
+    echo 'end type'
+    for type in $handles; do
+        echo "type, bind(C) :: MPI_$type"
+        echo 'integer(c_int) :: MPI_VAL'
+        echo 'end type'
+    done
+    constants | awk '$2 != "integer" { print "type(MPI_" $2 "), parameter :: " $1 " = MPI_" $2 "(" $3 ")" }'
+    sentinels | while read -r name f08 plain shape last; do
+        case $f08 in type*) shape=${last:-} ;; esac
+        echo "$f08, bind(C, name=\"$(label "$name")_\"), target :: $name${shape:-}"
+    done
+    interfaces F08
+    echo 'end module'
+} | wrapped >"$folder/mpi_f08.f90"
+
+{
+    echo '! MPI for Fortran 90. Made from the table of calls.'
+    echo 'module mpi'
+    echo 'implicit none'
+    constants | awk '{ print "integer, parameter :: " $1 " = " $3 }'
+    supported false
+    sentinels | while read -r name f08 plain shape last; do
+        echo "$plain, bind(C, name=\"$(label "$name")_\"), target :: $name${shape:-}"
+    done
+    interfaces MODULE
+    echo 'end module'
+} | wrapped >"$folder/mpi.f90"
+
+{
+    echo '! MPI for fixed and free form. Made from the table of calls.'
+    {
+        constants | awk '{ print "integer " $1; print "parameter (" $1 "=" $3 ")" }'
+        echo 'logical MPI_SUBARRAYS_SUPPORTED'
+        echo 'parameter (MPI_SUBARRAYS_SUPPORTED=.false.)'
+        echo 'logical MPI_ASYNC_PROTECTS_NONBLOCKING'
+        echo 'parameter (MPI_ASYNC_PROTECTS_NONBLOCKING=.false.)'
+        sentinels | while read -r name f08 plain shape last; do
+            echo "$plain $name${shape:-}"
+            echo "common /$(label "$name")/ $name"
+        done
+        for name in WTIME WTICK; do
+            echo "double precision MPI_$name, PMPI_$name"
+            echo "external MPI_$name, PMPI_$name"
+        done
+        for name in AINT_ADD AINT_DIFF; do
+            echo "integer(8) MPI_$name, PMPI_$name"
+            echo "external MPI_$name, PMPI_$name"
+        done
+        for name in COMM_ TYPE_ WIN_ ''; do
+            echo "external MPI_${name}NULL_COPY_FN, MPI_${name}DUP_FN, MPI_${name}NULL_DELETE_FN"
+        done
+        interfaces HEADER
+    } | both_forms
+} >"$folder/mpif.h"
+
+cat "$folder/mpi_f08.f90" "$folder/mpi.f90" "$folder/mpif.h" | cksum >"$folder/stamp"

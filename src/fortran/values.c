@@ -1,0 +1,60 @@
+/* Sentinels, texts and what a call needs for its own time. */
+#include "fortran/fortran.h"
+#include <stdio.h>
+
+/* As compilers align what the program calls its own. */
+#define SENTINEL EXPORT __attribute__((aligned(32))) const
+SENTINEL int viaduct_mpi_bottom_ = 0;
+SENTINEL int viaduct_mpi_in_place_ = 0;
+SENTINEL int viaduct_mpi_buffer_automatic_ = 0;
+SENTINEL int viaduct_mpi_status_ignore_[8] = {0};
+SENTINEL int viaduct_mpi_statuses_ignore_[8] = {0};
+SENTINEL int viaduct_mpi_unweighted_[1] = {0};
+SENTINEL int viaduct_mpi_weights_empty_[1] = {0};
+SENTINEL int viaduct_mpi_errcodes_ignore_[1] = {0};
+SENTINEL char viaduct_mpi_argv_null_[1] = {' '};
+SENTINEL char viaduct_mpi_argvs_null_[1] = {' '};
+
+void *fortran_take(struct fortran_temporary *temporary, size_t bytes)
+{
+    temporary->allocated = bytes > sizeof temporary->room;
+    temporary->memory = temporary->allocated ? calloc(1, bytes) : memset(temporary->room, 0, sizeof temporary->room);
+    return temporary->memory;
+}
+
+char *fortran_text(struct fortran_temporary *temporary, const char *text, size_t length, bool both_ends)
+{
+    while (length && text[length - 1] == ' ')
+        length--;
+    for (; both_ends && length && *text == ' '; length--)
+        text++;
+    char *copy = fortran_take(temporary, length + 1);
+    if (copy)
+        memcpy(copy, text, length);
+    return copy;
+}
+
+void fortran_pad(char *text, size_t length, const char *from)
+{
+    size_t used = strnlen(from, length);
+    memcpy(text, from, used);
+    memset(text + used, ' ', length - used);
+}
+
+size_t fortran_peers(MPI_Comm comm, enum fortran_peers which)
+{
+    int kind = MPI_UNDEFINED, size = 0, in = 0, out = 0, rank, weighted;
+    if (which == PEERS_ALL) {
+        (void)MPI_Comm_test_inter(comm, &weighted);
+        return (weighted ? MPI_Comm_remote_size(comm, &size) : MPI_Comm_size(comm, &size)) ? 0 : (size_t)size;
+    }
+    if (MPI_Topo_test(comm, &kind) || MPI_Comm_rank(comm, &rank))
+        return 0;
+    if (kind == MPI_CART && MPI_Cartdim_get(comm, &size) == MPI_SUCCESS)
+        in = out = 2 * size;
+    else if (kind == MPI_GRAPH && MPI_Graph_neighbors_count(comm, rank, &size) == MPI_SUCCESS)
+        in = out = size;
+    else if (kind == MPI_DIST_GRAPH)
+        (void)MPI_Dist_graph_neighbors_count(comm, &in, &out, &weighted);
+    return (size_t)(which == PEERS_OUTWARD ? out : in);
+}
