@@ -75,8 +75,6 @@ static void comm_end(void *object)
         vmsg_context_close(comm->coll.context);
         if (comm->hellos)
             vmsg_context_close(comm->hellos);
-        if (comm->agreements)
-            vmsg_context_close(comm->agreements);
         mpi_id_give(comm->id);
     }
     mpi_drop(comm->group);

@@ -56,7 +56,6 @@ struct mpi_comm {
     struct mpi_info *hints; /* that are kept (hints.c); NULL: none */
     struct mpi_traffic *_Atomic traffic; /* to each peer, once a tool has asked for it (tool_performance.c) */
     struct msg_context *hellos;  /* of partitioned communication; NULL: there was none here */
-    struct msg_context *agreements; /* of MPI_Comm_create_group, ranks of the world; NULL: there was none here */
 };
 
 static inline struct mpi_comm *mpi_comm_at(MPI_Comm handle)
@@ -91,8 +90,8 @@ int mpi_inter_make(struct mpi_bridge *bridge, MPI_Comm *out); /* a class that wa
 int mpi_comm_worlds_open(void); /* world and self */
 void mpi_comm_worlds_close(void);
 
-/* What is made of some of PARENT's members, for this process. All of PARENT call, or, told apart by a tag, only those
- * of GROUP. */
+/* What is made of some of PARENT's members, for this process. All of PARENT call, or, with a tag that they have agreed
+ * on, only those of GROUP. */
 struct mpi_child {
     const char *call;
     struct mpi_comm *parent;

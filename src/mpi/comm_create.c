@@ -71,7 +71,7 @@ static int birth_start(const struct mpi_child *child, MPI_Comm *out, struct mpi_
         birth->agreement.unable = child->unable || (makes && !comm); /* the others wait for this rank */
     if (made)
         error = child->bridge  ? mpi_agreement_over_bridge(&birth->agreement, child->bridge)
-                : child->alone ? mpi_agreement_in_group(&birth->agreement, parent, group, child->tag)
+                : child->alone ? mpi_agreement_in_group(&birth->agreement, group, child->tag)
                                : mpi_agreement_start(&birth->agreement, parent, group != NULL);
     if (error) {
         mpi_drop(comm);
@@ -153,32 +153,47 @@ ENTRY(MPI_Comm_idup_with_info)(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, 
 
 /* ---- create ---- */
 
-/* For the members of GROUP, which must all be in PARENT. ALONE and TAG as for mpi_comm_make. */
-static int comm_create(const char *call, struct mpi_comm *parent, struct mpi_group *group, bool alone, int tag,
-                       MPI_Comm *out)
+static int members_check(const char *call, struct mpi_comm *parent, const struct mpi_group *group)
 {
-    bool member = group->rank != MPI_UNDEFINED;
     for (int i = 0; i < group->size; i++)
         if (mpi_group_find(parent->group, group->world[i]) == MPI_UNDEFINED)
             return mpi_error(parent, call, MPI_ERR_GROUP, "rank %d of the group is not in the communicator", i);
+    return MPI_SUCCESS;
+}
+
+static int comm_create(const char *call, struct mpi_comm *parent, struct mpi_group *group, MPI_Comm *out)
+{
+    bool member = group->rank != MPI_UNDEFINED;
+    int error = members_check(call, parent, group);
+    if (error)
+        return error;
     if (mpi_comm_is_inter(parent)) /* the members of the other group are the other processes' to know */
         return mpi_comm_split(call, parent, member ? 0 : MPI_UNDEFINED, group->rank, out);
-    if (member || !alone)
-        return mpi_comm_make(
-            &(struct mpi_child){call, parent, member ? group : NULL, .alone = alone, .tag = tag}, out);
+    return mpi_comm_make(&(struct mpi_child){call, parent, member ? group : NULL}, out);
+}
+
+/* Threads that call at once have different tags, or different parents. */
+static int comm_create_group(const char *call, struct mpi_comm *parent, struct mpi_group *group, int tag, MPI_Comm *out)
+{
+    char text[MPI_MAX_STRINGTAG_LEN];
+    struct mpi_child child = {call, parent, group, .alone = true};
+    int error = members_check(call, parent, group);
     *out = MPI_COMM_NULL;
-    return MPI_SUCCESS;
+    if (error || group->rank == MPI_UNDEFINED)
+        return error;
+    snprintf(text, sizeof text, "%u %d", parent->id, tag);
+    return mpi_tag_agree(call, &parent->thing, group, MAKES_SOME, text, &child.tag) ?: mpi_comm_make(&child, out);
 }
 
 #define MEMBERS GIVEN(newcomm), GROUP_OF(group)
 ENTRY(MPI_Comm_create)(MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm)
     { return CHECK_WAITS(COMM_OF(comm), MEMBERS) ?:
-             comm_create(NAME, mpi_comm_at(comm), mpi_group_at(group), false, 0, newcomm); }
+             comm_create(NAME, mpi_comm_at(comm), mpi_group_at(group), newcomm); }
 ENTRY(MPI_Comm_create_group)(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *newcomm)
 {
     return CHECK_WAITS(PLAIN_OF(comm), MEMBERS) ?:
            tag < 0 ? mpi_error(mpi_comm_at(comm), NAME, MPI_ERR_TAG, "tag %d is negative", tag)
-                          : comm_create(NAME, mpi_comm_at(comm), mpi_group_at(group), true, tag, newcomm);
+                   : comm_create_group(NAME, mpi_comm_at(comm), mpi_group_at(group), tag, newcomm);
 }
 
 /* ---- split ---- */

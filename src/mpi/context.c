@@ -11,7 +11,7 @@
 #include "mpi/context.h"
 #include "mpi/type.h"
 
-#define ID_WORDS 252 /* 16128 communicators at once: the engine has 65536 contexts */
+#define ID_WORDS 315 /* 20160 communicators at once: the engine has 65536 contexts */
 #define ID_WINDOWS (ID_WORDS / MPI_ID_WINDOW)
 
 _Static_assert(ID_WORDS % MPI_ID_WINDOW == 0, "whole windows");
@@ -208,20 +208,15 @@ int mpi_world_context_open(uint32_t id, enum mpi_context which, struct msg_conte
     return error;
 }
 
-/* All of the world are members of CONTEXT, so that ranks of a group need no translation. Agreements in it that are
+/* All of the world are members of the context, so that ranks of a group need no translation. Agreements in it that are
  * under way together have different tags, and TAG is the tag of all their messages: so no two of them can meet. */
-int mpi_agreement_in(struct mpi_agreement *agreement, struct msg_context *context, struct mpi_group *group, int tag)
+int mpi_agreement_in_group(struct mpi_agreement *agreement, struct mpi_group *group, int tag)
 {
+    static struct msg_context *agreements;
+    int error = mpi_world_context_open(MPI_ID_PARTS, CONTEXT_AGREEMENTS, &agreements);
     agreement->group =
-        (struct coll_group){context, group->rank, group->size, group->world, .sequence = (uint32_t)tag};
-    return start(agreement, &agreement->group, (uint32_t)tag, true);
-}
-
-/* MPI demands different tags of threads that call at once. */
-int mpi_agreement_in_group(struct mpi_agreement *agreement, struct mpi_comm *parent, struct mpi_group *group, int tag)
-{
-    return mpi_world_context_open(parent->id, CONTEXT_AGREEMENTS, &parent->agreements)
-               ?: mpi_agreement_in(agreement, parent->agreements, group, tag);
+        (struct coll_group){agreements, group->rank, group->size, group->world, .sequence = (uint32_t)tag};
+    return error ? error : start(agreement, &agreement->group, (uint32_t)tag, true);
 }
 
 int mpi_agreement_over_bridge(struct mpi_agreement *agreement, struct mpi_bridge *bridge)

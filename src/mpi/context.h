@@ -1,14 +1,17 @@
-/* Numbers of communicators. Each communicator has a number, and four contexts of the engine by it. A number is given
+/* Numbers of communicators. Each communicator has a number, and three contexts of the engine by it. A number is given
  * when it is free at all members. */
 #pragma once
 
 #include "mpi/message.h"
 
-enum mpi_context { CONTEXT_MESSAGES, CONTEXT_COLLECTIVES, CONTEXT_HELLOS, CONTEXT_AGREEMENTS, CONTEXTS_OF_COMM };
+enum mpi_context {
+    CONTEXT_MESSAGES, CONTEXT_COLLECTIVES, CONTEXT_HELLOS, CONTEXTS_OF_COMM,
+    CONTEXT_PARTS = 0, CONTEXT_QUESTIONS, CONTEXT_AGREEMENTS /* of MPI_ID_PARTS */
+};
 static inline uint32_t mpi_context_id(uint32_t comm, enum mpi_context which) { return CONTEXTS_OF_COMM * comm + which; }
 #define MPI_ID_WORLD 0
 #define MPI_ID_SELF 1
-#define MPI_ID_PARTS 2 /* no communicator: its contexts are those of partitions and of sessions, of the whole world */
+#define MPI_ID_PARTS 2 /* no communicator: its contexts are of the whole world, for partitions and for groups alone */
 #define MPI_ID_WINDOW 63 /* words looked at at once: 4032 numbers */
 /* Behind them: is there only one thread, and can all take part? */
 enum { MPI_ID_ALONE = MPI_ID_WINDOW, MPI_ID_ABLE, MPI_ID_MASK };
@@ -39,15 +42,16 @@ struct mpi_agreement {
     int error;
     _Atomic bool done;
 };
-/* AGREEMENT is zeroed, but for `unable`. Among all of PARENT, or of PARENT's GROUP alone, told apart from others by
- * TAG. */
+/* AGREEMENT is zeroed, but for `unable`. Among all of PARENT, or of GROUP alone: TAG is from mpi_tag_agree. */
 int mpi_agreement_start(struct mpi_agreement *agreement, struct mpi_comm *parent, bool member) MUST_CHECK;
-int mpi_agreement_in_group(struct mpi_agreement *agreement, struct mpi_comm *parent, struct mpi_group *group,
-                           int tag) MUST_CHECK;
-/* The same without a parent: CONTEXT is one of all ranks of the job. */
-int mpi_agreement_in(struct mpi_agreement *agreement, struct msg_context *context, struct mpi_group *group,
-                     int tag) MUST_CHECK;
+int mpi_agreement_in_group(struct mpi_agreement *agreement, struct mpi_group *group, int tag) MUST_CHECK;
 /* Two groups: PARENT has the own one alone. It has waited for all steps when it returns. */
 int mpi_agreement_over_bridge(struct mpi_agreement *agreement, struct mpi_bridge *bridge) MUST_CHECK;
 void mpi_agreement_close(struct mpi_agreement *agreement);
 void mpi_id_give(uint32_t id);
+
+/* What members of a group alone do, see question.c; the middle two are on the way to an intercommunicator. */
+enum mpi_purpose { MAKES_PLAIN, MAKES_LOCAL, MAKES_LEADERS, MAKES_SOME };
+/* A tag for an agreement of GROUP, which all its members ask for with the same TEXT. A class that was raised by THING. */
+int mpi_tag_agree(const char *call, struct mpi_thing *thing, struct mpi_group *group, enum mpi_purpose purpose,
+                  const char *text, int *tag);

@@ -231,7 +231,7 @@ static const struct mpi_request_kind partitioned_request = {.done = partitioned_
 
 static int contexts_open(struct mpi_comm *comm)
 {
-    int error = mpi_world_context_open(MPI_ID_PARTS, CONTEXT_MESSAGES, &context);
+    int error = mpi_world_context_open(MPI_ID_PARTS, CONTEXT_PARTS, &context);
     mpi_lock(&lock);
     if (!error && !comm->hellos)
         error = mpi_comm_peers_open(comm, comm->id, CONTEXT_HELLOS, &comm->hellos);
