@@ -98,13 +98,20 @@ static bool make_room(struct coll_schedule *schedule)
     return true;
 }
 
-static void add(struct coll_schedule *schedule, struct coll_step step)
+static const struct type_buffer nothing;
+
+static void add(struct coll_schedule *schedule, enum coll_step_kind kind, int peer, const struct type_buffer *from,
+                const struct type_buffer *to)
 {
     if (schedule->failure || (schedule->steps == schedule->room && !make_room(schedule)))
         return;
-    schedule->step[schedule->steps++] = step;
-    if (step.kind <= STEP_VISIT)
-        schedule->in_round++;
+    struct coll_step *step = &schedule->step[schedule->steps++]; /* field by field: many are made for each call */
+    step->kind = (uint8_t)kind;
+    step->last = false;
+    step->peer = peer;
+    step->from = *from;
+    step->to = *to;
+    schedule->in_round += kind <= STEP_VISIT;
 }
 
 void vcoll_scope(struct coll_schedule *schedule, const int *members, int rank, int size)
@@ -121,34 +128,34 @@ static int peer_of(const struct coll_schedule *schedule, int rank)
 
 void vcoll_send(struct coll_schedule *schedule, int to, struct type_buffer buffer)
 {
-    add(schedule, (struct coll_step){.kind = STEP_SEND, .peer = peer_of(schedule, to), .from = buffer});
+    add(schedule, STEP_SEND, peer_of(schedule, to), &buffer, &nothing);
 }
 
 void vcoll_receive(struct coll_schedule *schedule, int from, struct type_buffer buffer)
 {
-    add(schedule, (struct coll_step){.kind = STEP_RECEIVE, .peer = peer_of(schedule, from), .to = buffer});
+    add(schedule, STEP_RECEIVE, peer_of(schedule, from), &nothing, &buffer);
 }
 
 void vcoll_copy(struct coll_schedule *schedule, struct type_buffer from, struct type_buffer to)
 {
     if (type_buffer_bytes(&from) || type_buffer_bytes(&to))
-        add(schedule, (struct coll_step){.kind = STEP_COPY, .from = from, .to = to});
+        add(schedule, STEP_COPY, 0, &from, &to);
 }
 
 void vcoll_reduce(struct coll_schedule *schedule, const void *in, void *inout, uint64_t count)
 {
     struct type_layout *layout = schedule->call.receive.layout;
+    struct type_buffer left = {(void *)in, count, layout}, right = {inout, count, layout};
     if (count)
-        add(schedule, (struct coll_step){.kind = STEP_REDUCE, .from = {(void *)in, count, layout},
-                                         .to = {inout, count, layout}});
+        add(schedule, STEP_REDUCE, 0, &left, &right);
 }
 
 void vcoll_visit(struct coll_schedule *schedule, struct coll_visit *visit)
 {
     visit->owner = schedule;
     schedule->visit = visit;
-    add(schedule, (struct coll_step){.kind = STEP_VISIT, .from.layout = schedule->call.send.layout,
-                                     .to.layout = schedule->call.receive.layout});
+    struct type_buffer from = {.layout = schedule->call.send.layout}, to = {.layout = schedule->call.receive.layout};
+    add(schedule, STEP_VISIT, 0, &from, &to);
 }
 
 void vcoll_round(struct coll_schedule *schedule)
@@ -209,8 +216,7 @@ void vcoll_release(struct coll_schedule *schedule)
 
 static void cancel_round(struct coll_schedule *schedule)
 {
-    /* acquire: pairs with the release in start_message: what we cancel was started */
-    uint32_t started = atomic_load_explicit(&schedule->started, memory_order_acquire);
+    uint32_t started = atomic_load(&schedule->started); /* seq_cst: see note_error */
     for (uint32_t i = 0; i < started; i++)
         vmsg_cancel(&schedule->request[i]);
 }
@@ -223,7 +229,7 @@ static bool note_error(struct coll_schedule *schedule, int error)
     atomic_compare_exchange_strong_explicit(&schedule->error, &none, error, memory_order_relaxed, memory_order_relaxed);
     if (error == ERR_TRUNCATED)
         return false;
-    /* seq_cst, as in start_round: either the starter sees it before the next start, or we see what it started */
+    /* seq_cst, as in start_round: either the starter sees it when it has started all, or we see what it started */
     return !atomic_exchange(&schedule->over, true);
 }
 
@@ -304,10 +310,18 @@ static void start_visit(struct coll_schedule *schedule)
     request->completed = visit_go_on;
     request->owner = schedule->visit;
     vmsg_request_settle(request, &fine);
-    atomic_store(&schedule->started, 1);
     if (schedule->call.form == COLL_AGAIN)
         vcoll_visit_start(schedule->visit);
     visit_go_on(request);
+}
+
+/* A send that leaves at once needs no request, and nothing of it is awaited. */
+static bool send_at_once(const struct coll_schedule *schedule, const struct coll_step *step)
+{
+    const struct coll_group *group = schedule->call.group;
+    int rank = unlikely(group->member) ? group->member[step->peer] : step->peer;
+    return step->kind == STEP_SEND && type_buffer_contiguous(&step->from) &&
+           vmsg_send_now(group->context, rank, schedule->tag, step->from.base, type_buffer_bytes(&step->from)) == OK;
 }
 
 static int start_message(struct coll_schedule *schedule, const struct coll_step *step, uint32_t index)
@@ -324,12 +338,8 @@ static int start_message(struct coll_schedule *schedule, const struct coll_step 
             request->completed = some_came;
         }
     }
-    int error = step->kind == STEP_SEND ? vmsg_send_start(request, &where, &step->from, MSG_STANDARD)
-                                        : vmsg_recv_start(request, &where, &step->to);
-    if (!error)
-        /* seq_cst: see note_error; also the release for cancel_round */
-        atomic_store(&schedule->started, index + 1);
-    return error;
+    return step->kind == STEP_SEND ? vmsg_send_start(request, &where, &step->from, MSG_STANDARD)
+                                   : vmsg_recv_start(request, &where, &step->to);
 }
 
 static uint32_t messages_of_round(const struct coll_schedule *schedule)
@@ -342,14 +352,16 @@ static uint32_t messages_of_round(const struct coll_schedule *schedule)
     }
 }
 
-/* Returns how many counts of `pending` the caller has to give back: its own, and those of messages never started. */
+/* Returns how many counts of `pending` the caller has to give back: its own, and those of messages that are not under
+ * way. */
 static uint32_t start_round(struct coll_schedule *schedule)
 {
     uint32_t messages = messages_of_round(schedule), started = 0;
     atomic_store_explicit(&schedule->started, 0, memory_order_relaxed);
     /* release: a completion that takes the count further down sees the round's fields */
     atomic_store_explicit(&schedule->pending, messages + 1, memory_order_release);
-    for (bool last = false; !last && !atomic_load(&schedule->over); schedule->next++) {
+    bool last = false; /* relaxed: what was started is looked at below */
+    for (; !last && !atomic_load_explicit(&schedule->over, memory_order_relaxed); schedule->next++) {
         const struct coll_step *step = &schedule->step[schedule->next];
         int error = OK;
         last = step->last;
@@ -359,11 +371,13 @@ static uint32_t start_round(struct coll_schedule *schedule)
             reduce_now(&schedule->call.reduction, step);
         else if (step->kind == STEP_VISIT)
             start_visit(schedule), started++;
-        else if ((error = start_message(schedule, step, started)) == OK)
+        else if (!send_at_once(schedule, step) && (error = start_message(schedule, step, started)) == OK)
             started++;
         if (error)
             note_error(schedule, error);
     }
+    /* seq_cst, both: see note_error */
+    atomic_store(&schedule->started, started);
     if (atomic_load(&schedule->over))
         cancel_round(schedule);
     return messages - started + 1;
