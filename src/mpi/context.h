@@ -52,6 +52,6 @@ void mpi_id_give(uint32_t id);
 
 /* What members of a group alone do, see question.c; the middle two are on the way to an intercommunicator. */
 enum mpi_purpose { MAKES_PLAIN, MAKES_LOCAL, MAKES_LEADERS, MAKES_SOME };
-/* A tag for an agreement of GROUP, which all its members ask for with the same TEXT. A class that was raised by THING. */
+/* A tag for an agreement of GROUP, which all its members ask for with the same TEXT. A class that THING has raised. */
 int mpi_tag_agree(const char *call, struct mpi_thing *thing, struct mpi_group *group, enum mpi_purpose purpose,
                   const char *text, int *tag);

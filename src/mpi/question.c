@@ -1,6 +1,6 @@
-/* A message tag for the agreement of a group on a number, one that no other agreement has meanwhile: member 0 of the group,
- * its leader, gives it. It is asked by all others, compares what they say of their call, and answers. Calls that are under
- * way at once are told apart by a purpose and a text, compared whole.
+/* A message tag for the agreement of a group on a number, one that no other agreement has meanwhile: member 0 of the
+ * group, its leader, gives it. It is asked by all others, compares what they say of their call, and answers. Calls that
+ * are under way at once are told apart by a purpose and a text, compared whole.
  *
  * A question carries a number of its sender's, which is the tag of the answer. Questions of one sender with the same
  * text are in the order of its calls. They come by a receive that is posted while this process leads a group, and are

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #define COMPUTES_US 2000000
-#define SLEEPS_MOST 10 /* each peer may wake it twice; a timer of 100 ms would add twenty */
+#define SLEEPS_MOST (2u * (unsigned)size) /* each peer may wake it twice; a timer of 100 ms would add twenty */
 #define CANCEL_MOST 3 /* its frames wake */
 
 int main(void)
