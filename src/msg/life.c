@@ -178,6 +178,16 @@ static void end_if_lost(void)
         vmsg_abort(1, vbase_error_detail());
 }
 
+/* A connection that is closed with something unread is reset, and what it has sent may be lost with it. */
+static bool goodbyes_arrived(void *context)
+{
+    (void)context;
+    for (int i = 0; i < vmsg_engine.size * MSG_NETWORKS; i++)
+        if (vmsg_engine.peer[i] && vmsg_engine.peer[i]->remote && !vmsg_rails_quiet(vmsg_engine.peer[i]))
+            return false;
+    return true;
+}
+
 static void goodbye_say(struct msg_engine *engine)
 {
     if (engine->failed)
@@ -201,6 +211,8 @@ static void goodbye_say(struct msg_engine *engine)
         end_if_lost();
     if (error)
         LOG_DEBUG("the last fence: %s", vbase_error_detail());
+    if (error && !engine->resting) /* some may still be before it, after a death */
+        (void)vmsg_wait_until(goodbyes_arrived, NULL);
 }
 
 /* All have met, so every goodbye of this life is here: a peer that said it may come again, unless it was quick and has

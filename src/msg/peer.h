@@ -146,6 +146,7 @@ bool vmsg_way_spare(const struct msg_peer *peer, const struct vi *vi); /* it is 
 /* ---- rail.c: remote peers; lock held ----------------------------------------------------------------------------- */
 bool vmsg_rails_flush(struct msg_peer *peer); /* fences, what is to be sent again, what is owed; true: something went */
 bool vmsg_rails_pend(struct msg_peer *peer);  /* not all of that went */
+bool vmsg_rails_quiet(struct msg_peer *peer); /* no rail is up, or the peer has all frames; takes the lock */
 void vmsg_rail_add(struct msg_peer *peer, struct vi *vi);
 void vmsg_rail_measure(struct msg_peer *peer, int rail, uint64_t age_ns); /* its pace, unless it is younger */
 void vmsg_rail_up(struct vi *vi);              /* no lock held, as in all that follows */

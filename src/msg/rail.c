@@ -143,6 +143,14 @@ bool vmsg_rails_pend(struct msg_peer *peer)
            rail_owing(peer) != MSG_REPLAY_NONE;
 }
 
+bool vmsg_rails_quiet(struct msg_peer *peer)
+{
+    msg_lock(&peer->lock);
+    bool quiet = peer->gone || !peer->vi || !peer->vi->name || msg_replay_quiet(&peer->far->replay);
+    msg_unlock(&peer->lock);
+    return quiet;
+}
+
 static void flush_soon(struct msg_peer *peer)
 {
     (void)vmsg_rails_flush(peer);
