@@ -7,12 +7,15 @@
 #include "vi/call/report.h"
 #include "vi/vi.h"
 #include "mpi/not_yet.def"
+#include <gnu/libc-version.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
+
+extern char **environ;
 
 static void print_errors(void)
 {
@@ -223,7 +226,67 @@ static void print_plain(void)
         printf("sets        %s (process sets of this job, by rank)\n", vbase_environment(BOOT_SETS_VARIABLE));
     puts("launch      mpiexec of Viaduct; PMI-1 (hydra, srun --mpi=pmi2, flux); PMIx (mpirun of Open MPI, prterun), or "
          "none");
-    puts("more        viaduct info --settings, --errors, --counters, --tunables, --coll, --shm, --net, --mpi");
+    puts("more        viaduct info --settings, --errors, --counters, --tunables, --coll, --shm, --net, --mpi; --all of "
+         "them");
+}
+
+/* What else is asked first of a host that is not known. */
+static void print_system(void)
+{
+    static const struct {
+        const char *name;
+        int resource;
+        const char *option;
+    } limits[] = {{"open files", RLIMIT_NOFILE, "-n"},     {"processes", RLIMIT_NPROC, "-u"},
+                  {"locked memory", RLIMIT_MEMLOCK, "-l"}, {"address space", RLIMIT_AS, "-v"},
+                  {"file size", RLIMIT_FSIZE, "-f"},       {"stack", RLIMIT_STACK, "-s"}};
+    char text[4096];
+    printf("libc        %s\nuser        %s\n", gnu_get_libc_version(), geteuid() == 0 ? "root" : "not root");
+    for (size_t i = 0; i < ARRAY_LENGTH(limits); i++) {
+        struct rlimit limit;
+        if (getrlimit((__rlimit_resource_t)limits[i].resource, &limit) < 0)
+            continue;
+        printf("limit       %s (ulimit %s): ", limits[i].name, limits[i].option);
+        printf(limit.rlim_cur == RLIM_INFINITY ? "none\n" : "%llu\n", (unsigned long long)limit.rlim_cur);
+    }
+    if (vbase_file_read(text, sizeof text, "/proc/meminfo"))
+        printf("memory      %.*s\n", (int)strcspn(text, "\n"), text);
+    if (vbase_file_read(text, sizeof text, "/proc/self/cgroup"))
+        printf("cgroup      %.*s\n", (int)strcspn(text, "\n"), text);
+    const char *model = vbase_file_read(text, sizeof text, "/proc/cpuinfo") ? strstr(text, "model name") : NULL;
+    if (model)
+        printf("processor   %.*s\n", (int)strcspn(model, "\n"), model);
+    printf("program     %s\nbuild       %.16s\n", vbase_self(), vbase_build_id);
+}
+
+/* The variables of this library that are set, and the names of those by which launchers are seen. Values of others
+ * may be secrets. */
+static void print_environment(void)
+{
+    static const char *const begin[] = {"PMI_", "PMIX_", "SLURM_", "OMPI_", "HYDRA_", "MPIEXEC_", "MPICH_", "LD_"};
+    for (char **at = environ; *at; at++) {
+        if (strncmp(*at, "VIADUCT_", 8) == 0 && strncmp(*at, "VIADUCT_JOB_", 12) != 0)
+            puts(*at);
+        for (size_t i = 0; i < ARRAY_LENGTH(begin); i++)
+            if (strncmp(*at, begin[i], strlen(begin[i])) == 0)
+                printf("%.*s is set\n", (int)strcspn(*at, "="), *at);
+    }
+}
+
+/* One text for a report of a fault. */
+static void print_all(void)
+{
+    static const struct {
+        const char *title;
+        void (*print)(void);
+    } parts[] = {{"installation", print_plain}, {"system", print_system},       {"environment", print_environment},
+                 {"settings", print_settings},  {"shared memory", print_shm},   {"network", print_net},
+                 {"tunables", print_tunables},  {"collectives", print_coll},    {"MPI", print_mpi}};
+    puts("This text names the host, its addresses and the settings; read it before you send it.");
+    for (size_t i = 0; i < ARRAY_LENGTH(parts); i++) {
+        printf("\n==== %s ====\n", parts[i].title);
+        parts[i].print();
+    }
 }
 
 static const struct page {
@@ -240,7 +303,14 @@ static const struct page {
     {"--tunables", print_tunables, "every tuned threshold: its value for each class of distance, what it is for"},
     {"--coll", print_coll, "which way collectives take: the table"},
     {"--counters", print_counters, "every counter: name, unit, meaning"},
+    {"--all", print_all, "what a report of a fault needs, in one text"},
 };
+
+void info_print_words(void)
+{
+    for (size_t i = 0; i < ARRAY_LENGTH(pages); i++)
+        puts(pages[i].flag);
+}
 
 int verb_info(int argc, char **argv)
 {

@@ -13,6 +13,7 @@ int verb_sock(int argc, char **argv);
 int verb_jobs(int argc, char **argv);
 int verb_stuck(int argc, char **argv);
 int verb_top(int argc, char **argv);
+void info_print_words(void); /* the pages */
 
 /* The segment of the one job that WORD means, a PID or NULL; -1: the reason was printed (jobs.c). */
 int job_segment(const char *verb, const char *word);
