@@ -1,7 +1,10 @@
 /* The program `viaduct`: a table of verbs. Under the names mpiexec, mpirun and mprun it is `viaduct run`. */
+#include "run/flags.h"
 #include "verbs.h"
+#include <ctype.h>
 
 static int verb_help(int argc, char **argv);
+static int verb_words(int argc, char **argv);
 
 static const struct verb {
     const char *name;
@@ -16,6 +19,7 @@ static const struct verb {
     {"top", verb_top, "what the ranks of a job send and receive, second by second: viaduct top [PID]"},
     {"sock", verb_sock, "start a sockets program over shared memory: viaduct sock -- PROGRAM"},
     {"help", verb_help, "this list"},
+    {"words", verb_words, NULL},     /* for completion in a shell alone */
     {"helper", verb_helper, NULL},   /* for the launcher alone */
     {"examine", verb_examine, NULL}, /* for the doctor alone */
 };
@@ -28,6 +32,34 @@ static int verb_help(int argc, char **argv)
         if (verbs[i].help)
             printf("  %-8s %s\n", verbs[i].name, verbs[i].help);
     puts("\nviaduct VERB --help tells more about one of them.");
+    return 0;
+}
+
+/* viaduct words [VERB]: the verbs, or what can follow one; a word a line. Completion asks, so it knows what this build
+ * knows. */
+static int verb_words(int argc, char **argv)
+{
+    static const struct {
+        const char *verb, *words;
+    } options[] = {{"jobs", "--help"}, {"stuck", "--help"}, {"top", "-b --json -n --help"},
+                   {"sock", "--only --not --also-user --after --list --help"}};
+    const char *verb = argc > 1 ? argv[1] : NULL;
+    for (size_t i = 0; !verb && i < ARRAY_LENGTH(verbs); i++)
+        if (verbs[i].help)
+            puts(verbs[i].name);
+    if (verb && strcmp(verb, "run") == 0)
+        flags_print_words();
+    if (verb && strcmp(verb, "info") == 0)
+        info_print_words();
+    for (size_t i = 0; verb && strcmp(verb, "settings") == 0 && i < vbase_setting_count; i++) {
+        fputs("VIADUCT_", stdout);
+        for (const char *at = vbase_setting_table[i].name; *at; at++)
+            putchar(toupper((unsigned char)*at));
+        putchar('\n');
+    }
+    for (size_t i = 0; verb && i < ARRAY_LENGTH(options); i++)
+        if (strcmp(verb, options[i].verb) == 0)
+            puts(options[i].words);
     return 0;
 }
 

@@ -494,6 +494,20 @@ static const struct flag flags[] = {
     {"with-ft", 1, flag_refuse, NOTHING, "--enable-recovery lets the other ranks go on"},
 };
 
+/* For completion in a shell: each name as people write it, and how many words follow. */
+void flags_print_words(void)
+{
+    for (size_t i = 0; i < ARRAY_LENGTH(flags); i++) {
+        if (flags[i].take == flag_refuse)
+            continue;
+        for (const char *at = flags[i].names; *at; at += strspn(at, " ")) {
+            size_t length = strcspn(at, " ");
+            printf("%s%.*s %d\n", length == 1 ? "-" : "--", (int)length, at, flags[i].words);
+            at += length;
+        }
+    }
+}
+
 /* ---- finding them ---- */
 
 static const struct flag *row_of(const char *name)

@@ -15,6 +15,8 @@ struct reader {
 int flag_read(struct reader *reader, char **word, int left, int *used) MUST_CHECK;
 int flag_take_timeout(struct reader *reader, char **word) MUST_CHECK; /* also for MPIEXEC_TIMEOUT */
 
+void flags_print_words(void);
+
 int flag_wrong(const struct reader *reader, const char *word, const char *expected) MUST_CHECK;
 
 /* placing.c, rankfile.c */
