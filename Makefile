@@ -6,6 +6,7 @@
 #   make check-mpi    the tests of MPI over every transport with every number of ranks
 #   make check-rdma   RDMA in an emulated machine, the kernel of which it downloads into a cache
 #   make install [PREFIX=/usr/local] [DESTDIR=]            make uninstall, make deb, make clean
+#   make dist         build/viaduct-VERSION.tar.gz: the sources that are committed, the same bytes each time
 PREFIX ?= /usr/local
 DESTDIR ?=
 BUILD ?= build
@@ -61,7 +62,10 @@ deb: all
 	@scripts/need deb
 	@scripts/deb
 
+dist:
+	@scripts/dist
+
 clean:
 	rm -rf build build-*
 
-.PHONY: all demo check check-sock check-mpi check-rdma bench soak install uninstall deb clean
+.PHONY: all demo check check-sock check-mpi check-rdma bench soak install uninstall deb dist clean
