@@ -2,6 +2,7 @@
  * another one, and what the stream leaves to TCP, makes the program's own call and is counted. */
 #include "sock/hooks.h"
 #include "sock/meet.h"
+#include "sock/pass.h"
 #include "sock/stream.h"
 #include "sock/wait.h"
 
@@ -125,6 +126,13 @@ ssize_t sock_recvmsg(int fd, struct msghdr *message, int flags)
 {
     struct move move;
     ssize_t n;
+    if (!sock_known(fd)) {
+        uint32_t freezes = sock_freezes();
+        n = sock_real.recvmsg(fd, message, flags);
+        if (n >= 0 && message->msg_controllen)
+            sock_pass_in(message, flags & MSG_PEEK, freezes);
+        return n;
+    }
     if (move_begin(&move, false, fd, message->msg_iov, message->msg_iovlen, flags, &n)) {
         if (n >= 0) {
             message->msg_namelen = 0;
@@ -217,42 +225,17 @@ ssize_t sock_pwritev2(int fd, const struct iovec *pieces, int count, off_t at, i
     return move_end(&move, sock_real.pwritev2(fd, pieces, count, at, flags));
 }
 
-/* A connection that is given to another process is TCP from now on: nobody knows who will read there. */
-static void give_away(int fd)
-{
-    struct sock_file *file = sock_known(fd) ? sock_hold(fd) : NULL;
-    if (!file)
-        return;
-    sock_link_unknown(file->link);
-    if (sock_joined(file)) {
-        sock_stream_back_out(file);
-        if (!sock_stream_back_in(file))
-            sock_stream_break(file, "bytes lie unread and the connection is given away");
-    }
-    sock_drop(file);
-}
-
-static void give_away_all(const struct msghdr *message)
-{
-    struct cmsghdr *head = message && message->msg_control ? CMSG_FIRSTHDR(message) : NULL;
-    for (; head; head = CMSG_NXTHDR((struct msghdr *)(uintptr_t)message, head)) {
-        if (head->cmsg_level != SOL_SOCKET || head->cmsg_type != SCM_RIGHTS || head->cmsg_len < CMSG_LEN(0))
-            continue;
-        for (size_t i = 0; i < (head->cmsg_len - CMSG_LEN(0)) / sizeof(int); i++) {
-            int fd;
-            memcpy(&fd, CMSG_DATA(head) + i * sizeof(int), sizeof(int));
-            give_away(fd);
-        }
-    }
-}
-
 ssize_t sock_sendmsg(int fd, const struct msghdr *message, int flags)
 {
     struct move move;
     ssize_t n;
-    give_away_all(message);
-    if (!sock_known(fd) || !message)
-        return sock_real.sendmsg(fd, message, flags);
+    if (!sock_known(fd) || !message) { /* TCP passes nothing on */
+        bool passed = sock_pass_out(message);
+        n = sock_real.sendmsg(fd, message, flags);
+        if (unlikely(passed && n < 0))
+            sock_pass_back(message);
+        return n;
+    }
     if (move_begin(&move, true, fd, message->msg_iov, message->msg_iovlen, flags, &n))
         return n;
     return move_end(&move, sock_real.sendmsg(fd, message, flags));
@@ -264,9 +247,13 @@ int sock_sendmmsg(int fd, struct mmsghdr *messages, unsigned count, int flags)
     unsigned done = 0;
     bool whole = true;
     if (!sock_known(fd)) {
+        bool passed = false;
         for (unsigned i = 0; messages && i < count; i++)
-            give_away_all(&messages[i].msg_hdr);
-        return sock_real.sendmmsg(fd, messages, count, flags);
+            passed |= sock_pass_out(&messages[i].msg_hdr);
+        int sent = sock_real.sendmmsg(fd, messages, count, flags);
+        for (unsigned i = sent < 0 ? 0 : (unsigned)sent; passed && i < count; i++)
+            sock_pass_back(&messages[i].msg_hdr);
+        return sent;
     }
     for (; done < count && whole; done++) {
         const struct msghdr *message = &messages[done].msg_hdr;

@@ -176,6 +176,13 @@ struct sock_file *sock_file_open(enum sock_stage stage, bool active)
     return NULL;
 }
 
+struct sock_file *sock_file_adopt(uint32_t number)
+{
+    struct sock_file *file = &sock_files[number];
+    *file = (struct sock_file){.users = 1, .link = sock_link_at(number), .fd = -1, .told_place = -1};
+    return file;
+}
+
 uint32_t sock_family_fork(void)
 {
     uint32_t mark = sock_mark_make();

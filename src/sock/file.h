@@ -44,6 +44,9 @@ bool sock_family_open(void);
 /* A connection or socket of this process, held; NULL: no room. */
 struct sock_file *sock_file_open(enum sock_stage stage, bool active);
 
+/* A connection of the family that this process did not have, held by the caller; one thread at a time. */
+struct sock_file *sock_file_adopt(uint32_t number);
+
 struct sock_file *sock_hold(int fd); /* NULL: not ours (any more) */
 void sock_drop(struct sock_file *file);
 struct sock_file *sock_hold_number(uint32_t number); /* whatever has that number now; NULL: nothing */

@@ -23,6 +23,10 @@ uint32_t sock_mark_make(void)
     return MARK | (atomic_fetch_add(&made, 1) << PID_BITS & ~MARK) | sock_pid();
 }
 
+/* No process has the number 0. */
+uint32_t sock_mark_of_pass(uint32_t place) { return MARK | place << PID_BITS; }
+_Static_assert(SOCK_PASSES <= 1u << (31 - PID_BITS), "a place does not fit into a mark");
+
 void sock_holders_begin(struct sock_holders *holders)
 {
     atomic_store(&holders->uncounted, false);
@@ -99,7 +103,7 @@ bool sock_holders_sweep(struct sock_holders *holders)
     for (int i = 0; i < SOCK_HOLDERS; i++) {
         uint32_t who = atomic_load_explicit(&holders->who[i], memory_order_relaxed);
         uint32_t pid = who & MARK ? who & ((1u << PID_BITS) - 1) : who;
-        if (who && pid != sock_pid() && sock_process_is_dead(pid))
+        if (pid && pid != sock_pid() && sock_process_is_dead(pid))
             last |= entry_take(holders, i, who);
     }
     return last;

@@ -25,6 +25,10 @@ static inline uint32_t sock_pid(void) { return sock_own_pid; }
 /* For a child that is about to be made; another one each time. */
 uint32_t sock_mark_make(void);
 
+/* For what is under way in a message, in that place of the family's list (pass.c): it does not die. */
+#define SOCK_PASSES 256u
+uint32_t sock_mark_of_pass(uint32_t place);
+
 void sock_holders_begin(struct sock_holders *holders); /* of what nobody holds: this process does */
 /* By a holder, for another one. */
 void sock_holders_add(struct sock_holders *holders, uint32_t who);

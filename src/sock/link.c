@@ -27,6 +27,9 @@ uint32_t sock_link_hint(void) { return atomic_load_explicit(&family->next, memor
 struct sock_set *sock_set_at(uint32_t number) { return family ? &family->set[number] : NULL; }
 uint32_t sock_sets_end(void) { return family ? atomic_load(&family->sets) : 0; }
 bool sock_family_is_there(void) { return family; }
+struct sock_pass *sock_pass_at(uint32_t place) { return &family->pass[place]; }
+uint32_t sock_passes(void) { return family ? atomic_load(&family->passes) : 0; }
+uint32_t sock_pass_next(void) { return atomic_fetch_add(&family->passes, 1); }
 
 bool sock_family_make(void)
 {
@@ -107,11 +110,13 @@ struct sock_link *sock_link_take(uint32_t number, enum sock_stage stage, bool ac
     return link;
 }
 
-void sock_link_leave(struct sock_link *link)
+void sock_link_drop(struct sock_link *link, uint32_t mark)
 {
-    if (sock_holders_leave(&link->holders, sock_pid()))
+    if (sock_holders_leave(&link->holders, mark))
         atomic_store_explicit(&link->stage, STAGE_FREE, memory_order_release);
 }
+
+void sock_link_leave(struct sock_link *link) { sock_link_drop(link, sock_pid()); }
 
 /* Connections of other processes may still say that they are in one of them. */
 static void sets_free(const uint64_t gone[SOCK_SETS / 64])
@@ -188,7 +193,12 @@ bool sock_link_alone_lately(struct sock_link *link)
     return !others || sock_link_alone(link);
 }
 
-void sock_link_unknown(struct sock_link *link) { atomic_store(&link->holders.uncounted, true); }
+void sock_link_unknown(struct sock_link *link)
+{
+    sock_lock(&link->receive);
+    atomic_store(&link->holders.uncounted, true);
+    sock_unlock(&link->receive);
+}
 
 static uint64_t limit_read(int fd, int name)
 {

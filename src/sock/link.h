@@ -115,6 +115,13 @@ struct sock_given_up {
 };
 #define SOCK_GIVEN_UP 4096u
 
+/* A connection that is under way in a message. */
+struct sock_pass {
+    _Atomic uint64_t what; /* number of the link, below a count of all passes; 0: free, SOCK_PASS_BUSY: being changed */
+    _Atomic uint64_t cookie; /* of its socket */
+};
+#define SOCK_PASS_BUSY (~0ull)
+
 /* The memory of a family: a memfd that its processes keep open, and that others may read, which is how `viaduct sock
  * --list` finds them. */
 struct sock_family {
@@ -125,6 +132,8 @@ struct sock_family {
     _Atomic uint32_t high; /* all links in use are below */
     _Atomic uint32_t sets; /* and all sets */
     _Atomic uint32_t given_up_count;
+    _Atomic uint32_t passes; /* so far */
+    struct sock_pass pass[SOCK_PASSES];
     struct sock_given_up given_up[SOCK_GIVEN_UP];
     struct sock_link link[SOCK_FILES];
     struct sock_set set[SOCK_SETS];
@@ -145,9 +154,14 @@ uint32_t sock_sets_end(void);
 uint32_t sock_set_take(void);
 void sock_set_free(uint32_t number);
 
+struct sock_pass *sock_pass_at(uint32_t place);
+uint32_t sock_passes(void); /* so far */
+uint32_t sock_pass_next(void); /* counts one more: how many there were */
+
 /* The link with this number, held by this process; NULL: it is in use. */
 struct sock_link *sock_link_take(uint32_t number, enum sock_stage stage, bool active);
 void sock_link_leave(struct sock_link *link); /* the last user in this process has gone */
+void sock_link_drop(struct sock_link *link, uint32_t mark); /* what the mark stood for has gone */
 void sock_family_sweep(void); /* frees links and sets that only dead processes hold; it may have done so lately */
 /* Whether the program waits, and for how long, as its socket FD says. */
 void sock_link_settings(struct sock_link *link, int fd);
@@ -161,7 +175,8 @@ void sock_unlock(pthread_mutex_t *lock);
 bool sock_link_alone(struct sock_link *link); /* this process is the only holder */
 /* The same for a caller that asks often: it may hear late that another holder has died. Under link->receive. */
 bool sock_link_alone_lately(struct sock_link *link);
-void sock_link_unknown(struct sock_link *link); /* somebody may hold it that nobody counts */
+/* Somebody may hold it that nobody counts; without link->receive. A join looks at the holders under that lock. */
+void sock_link_unknown(struct sock_link *link);
 
 /* Around a call of the program that goes to TCP, OUT or in. False: there may be none now, the stream is to be asked. */
 bool sock_plain_begin(struct sock_link *link, bool out);

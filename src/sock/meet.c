@@ -127,19 +127,26 @@ static void board_take(struct sock_file *file, const struct sock_packet *packet,
     gifts[GIFT_EVENT] = -1;
 }
 
-static void join(struct sock_file *file)
+/* False: somebody else has it by now. */
+static bool join(struct sock_file *file)
 {
     struct sock_link *link = file->link;
     uint32_t number = (uint32_t)(file - sock_files);
     sock_link_settings(link, sock_fd(file));
     atomic_store(&file->mapping.words->bit[sock_out(file)], number);
-    sock_lock(&link->receive);
-    atomic_store(&link->stage, STAGE_JOINED); /* seq_cst: pairs with sock_plain_begin */
-    sock_stream_be_ready(file);
+    sock_lock(&link->receive); /* under which it is passed on */
+    bool alone = sock_link_alone(link);
+    if (alone) {
+        atomic_store(&link->stage, STAGE_JOINED); /* seq_cst: pairs with sock_plain_begin */
+        sock_stream_be_ready(file);
+    }
     sock_unlock(&link->receive);
+    if (!alone)
+        return false;
     LOG_DEBUG("connection %u is joined", (unsigned)number);
     if (!sock_set_joined(file) || atomic_load(&link->never)) /* said meanwhile */
         (void)sock_stream_never(file);
+    return true;
 }
 
 static void first_step(struct sock_file *file)
@@ -234,10 +241,13 @@ static void take_step(struct sock_file *file)
         (void)sock_packet_send(file->channel, &answer, own); /* what does not come is not known there */
         SOCK_STEP(answered);
         meeting_end(file);
-        join(file);
-        SOCK_STEP(joined_first);
-        atomic_store(&file->mapping.words->joined, 1);
-        SOCK_STEP(joined_said);
+        if (join(file)) {
+            SOCK_STEP(joined_first);
+            atomic_store(&file->mapping.words->joined, 1);
+            SOCK_STEP(joined_said);
+        } else {
+            give_up(file, REASON_HELD);
+        }
     } else {
         give_up(file, REASON_MEMORY);
     }
@@ -298,8 +308,10 @@ static void answer_step(struct sock_file *file)
         sock_gifts_close(gifts);
     }
     meeting_end(file);
-    join(file);
-    SOCK_STEP(joined_second);
+    if (join(file))
+        SOCK_STEP(joined_second);
+    else
+        give_up(file, REASON_HELD); /* the other side is ready, and waits without end */
 }
 
 void sock_meet_end(struct sock_file *file)

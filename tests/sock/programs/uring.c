@@ -2,9 +2,9 @@
  * bytes. For tests/sock/uring.sh.
  *   uring PLUGIN CALL     prints how bytes came before and behind that call, and what it said
  *   uring none            prints what the call says where there is no liburing */
+#include "../lib/way.h"
 #include <arpa/inet.h>
 #include <dlfcn.h>
-#include <linux/tcp.h>
 #include <netinet/in.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -13,40 +13,6 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-enum { ASKED = 30, SIZE = 1000 };
-
-/* One asks with a byte, the other answers with many. */
-static void serve(int fd)
-{
-    static char answer[SIZE];
-    char byte;
-    while (read(fd, &byte, 1) == 1)
-        if (write(fd, answer, SIZE) != SIZE)
-            _exit(8);
-    _exit(0);
-}
-
-static uint64_t received(int fd)
-{
-    struct tcp_info info = {0};
-    socklen_t length = sizeof(info);
-    if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &length) != 0)
-        exit(3);
-    return info.tcpi_bytes_received;
-}
-
-static const char *way(int fd)
-{
-    char answer[SIZE];
-    uint64_t before = received(fd);
-    for (int i = 0; i < ASKED; i++) {
-        before = received(fd);
-        if (write(fd, "?", 1) != 1 || recv(fd, answer, SIZE, MSG_WAITALL) != SIZE)
-            exit(4);
-    }
-    return received(fd) - before >= SIZE ? "TCP" : "memory"; /* of the last answer */
-}
 
 int main(int argc, char **argv)
 {
@@ -65,8 +31,10 @@ int main(int argc, char **argv)
         getsockname(listener, (struct sockaddr *)&address, &length))
         return 2;
     pid_t child = fork();
-    if (child == 0)
+    if (child == 0) {
         serve(accept(listener, NULL, NULL));
+        _exit(0);
+    }
     int fd = socket(AF_INET, SOCK_STREAM, 0); /* which the child does not have */
     if (connect(fd, (struct sockaddr *)&address, sizeof(address)))
         return 2;
