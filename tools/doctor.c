@@ -26,7 +26,8 @@ enum word { ASK = 1, ANSWER, FLOOD, BYE };
 extern char **environ;
 
 static struct {
-    struct vi_nic *nic;
+    struct call_seat *seat;
+    struct vi_nic *nic; /* of the provider whose ways are looked at */
     struct vi *rail[RAILS];
     bool lost[RAILS];
     int rails, answers;
@@ -144,9 +145,10 @@ static double rail_flood(struct vi *vi)
     double bytes = 0;
     int error = OK;
     patient.answers = 0;
+    size_t length = vi_caps(vi)->max_send < PIECE ? vi_caps(vi)->max_send : PIECE;
     while ((error == OK || error == ERR_AGAIN) && rail_holds(vi) && vbase_clock_ns() < begun + FLOOD_NS) {
-        error = word_send(vi, FLOOD, piece, sizeof piece);
-        bytes += error == OK ? PIECE : 0;
+        error = word_send(vi, FLOOD, piece, length);
+        bytes += error == OK ? (double)length : 0;
         network_poll();
     }
     while ((error = word_send(vi, ASK, piece, 1)) == ERR_AGAIN && rail_holds(vi))
@@ -213,12 +215,13 @@ static bool rails_measure(void)
 /* Rank 1: what it is. */
 static int host_print(struct boot_job *job)
 {
+    (void)job;
     struct utsname system;
     if (uname(&system) < 0)
         return vbase_fail_errno(ERR_SYSTEM, "uname");
     printf("  host      %s, %s %s, %d processors, user %u\n", system.nodename, system.sysname, system.release,
            vbase_topology()->cpus, (unsigned)geteuid());
-    return patient.nic ? vboot_put(job, "doctor-card", patient.nic->card) : OK;
+    return OK;
 }
 
 /* Rank 0: how the other was reached. */
@@ -226,17 +229,19 @@ static int road_print(struct boot_job *job)
 {
     printf("  reached   in %.2f s, by the same build\n", (double)(vbase_clock_ns() - patient.begun_ns) / 1e9);
     printf("  node      %s\n", job->local_count == 2 ? "this one: ranks share memory; viaduct info --shm tells more"
-                                                     : "another than this: ranks talk over TCP");
+                                                     : "another than this: ranks talk over the network");
     puts("  secret    by the launcher, over inherited descriptors and the agent's input; nobody else has it");
     return OK;
 }
 
-/* Rank 1: which of its cards are of no use. */
+/* Which of its cards are of no use. */
 static int cards_print_unused(struct boot_job *job)
 {
-    (void)job;
-    struct call_reporter there = {line_print_rejected, (void *)(uintptr_t) "there"};
-    return patient.nic ? call_report_host(&there) : OK;
+    struct call_reporter to = {line_print_rejected, (void *)(uintptr_t)(job->rank ? "there" : "here")};
+    for (const struct vi_provider *provider = vi_providers; provider->name; provider++)
+        if (provider->report && vi_provider_allowed(provider))
+            provider->report(line_print_rejected, to.context);
+    return call_report_host(&to);
 }
 
 /* What both tell comes in turn, for a fence lies between. */
@@ -248,7 +253,7 @@ static int turn_print(struct boot_job *job, int rank, int (*tell)(struct boot_jo
     return vboot_fence(job);
 }
 
-static int nic_open(struct boot_job *job)
+static int nic_open(struct boot_job *job, const struct vi_provider *provider)
 {
     static const struct vi_sink sink = {NULL, word_came, put_arrived, transfer_done, peer_called, rail_down, NULL};
     struct vi_setup setup = {.rank = (uint32_t)job->rank,
@@ -256,20 +261,16 @@ static int nic_open(struct boot_job *job)
                              .secret = job->secret,
                              .node_fd = -1,
                              .seat_fd = job->seat_fd,
+                             .seat = &patient.seat,
+                             .local_count = (uint32_t)job->local_count,
                              .sink = &sink};
-    const struct vi_provider *tcp = vi_providers;
-    while (tcp->name && strcmp(tcp->name, "tcp") != 0)
-        tcp++;
-    return vi_nic_open(tcp, &setup, &patient.nic);
+    return vi_nic_open(provider, &setup, &patient.nic);
 }
 
-static bool peer_examine(struct boot_job *job)
+static bool peer_examine(const char *card)
 {
-    char card[1024];
     struct vi_address to = {.peer = 1, .card = card};
-    if (call_report_host(&(struct call_reporter){line_print_rejected, (void *)(uintptr_t) "here"}) != OK ||
-        vboot_get(job, 1, "doctor-card", card, sizeof card) != OK ||
-        vi_connect(patient.nic, &to, NULL, &patient.rail[0]) != OK) {
+    if (vi_connect(patient.nic, &to, NULL, &patient.rail[0]) != OK) {
         printf("  no way    %s\n", vbase_error_detail());
         return false;
     }
@@ -292,31 +293,69 @@ static void peer_answer(void)
         network_poll();
 }
 
+/* Each tells the other its card, and NONE if it has none. */
+#define NONE "-"
+static int cards_exchange(struct boot_job *job, const struct vi_provider *provider, char *card, size_t size)
+{
+    char key[64];
+    snprintf(key, sizeof key, "doctor-%s-%d", provider->name, job->rank);
+    int error = vboot_put(job, key, patient.nic ? patient.nic->card : NONE) ?: vboot_fence(job);
+    snprintf(key, sizeof key, "doctor-%s-%d", provider->name, !job->rank);
+    return error ?: vboot_get(job, !job->rank, key, card, size);
+}
+
+static void patient_leave(void)
+{
+    for (int i = 0; i < patient.rails; i++)
+        vi_disconnect(patient.rail[i]);
+    if (patient.nic)
+        vi_nic_close(patient.nic);
+    patient.nic = NULL;
+    memset(patient.lost, 0, sizeof patient.lost);
+    patient.rails = patient.answers = 0;
+    patient.asked = 0;
+    patient.bye = false;
+}
+
+/* The ways of one provider; *WELL: there are some. */
+static int provider_examine(struct boot_job *job, const struct vi_provider *provider, bool *well)
+{
+    char card[1024];
+    bool can = nic_open(job, provider) == OK;
+    if (!can && job->rank == 0)
+        printf("  no way    over %s: %s\n", provider->name, vbase_error_detail());
+    int error = cards_exchange(job, provider, card, sizeof card);
+    bool both = error == OK && can && strcmp(card, NONE) != 0;
+    if (error == OK && can && !both && job->rank == 0)
+        printf("  no way    over %s: it cannot be used there\n", provider->name);
+    if (both && job->rank == 0)
+        *well |= peer_examine(card);
+    else if (both)
+        peer_answer();
+    fflush(stdout);
+    error = error ?: vboot_fence(job);
+    patient_leave();
+    return error;
+}
+
 /* A rank of the job that the doctor has started. */
 int verb_examine(int argc, char **argv)
 {
     struct boot_job *job;
-    bool well = true;
-    int error = vbase_settings_read() ?: vboot_open(&job);
+    int error = vbase_settings_read() ?: vi_settings_check() ?: vboot_open(&job);
     if (error != OK || job->size != 2 || argc != 2) {
         fprintf(stderr, "viaduct: %s\n", error ? vbase_error_detail() : "examine is for viaduct doctor alone");
         return 2;
     }
     patient.begun_ns = strtoull(argv[1], NULL, 10);
-    if (job->local_count == 1 && nic_open(job) != OK)
-        vboot_abort(job, 1, vbase_error_detail());
-    error = turn_print(job, 1, host_print) ?: turn_print(job, 0, road_print) ?: turn_print(job, 1, cards_print_unused);
-    if (error == OK && patient.nic && job->rank == 0)
-        well = peer_examine(job);
-    else if (error == OK && patient.nic)
-        peer_answer();
-    fflush(stdout);
-    if (error == OK)
-        error = vboot_fence(job);
-    for (int i = 0; i < patient.rails; i++)
-        vi_disconnect(patient.rail[i]);
-    if (patient.nic)
-        vi_nic_close(patient.nic);
+    bool apart = job->local_count == 1, well = !apart || job->rank != 0; /* rank 0 judges */
+    error = turn_print(job, 1, host_print) ?: turn_print(job, 0, road_print);
+    for (int rank = 1; rank >= 0 && apart && error == OK; rank--)
+        error = turn_print(job, rank, cards_print_unused);
+    for (const struct vi_provider *provider = vi_providers; provider->name && apart && error == OK; provider++)
+        if (provider->cards && vi_provider_allowed(provider))
+            error = provider_examine(job, provider, &well);
+    vi_seat_close(patient.seat);
     vboot_close(job);
     return error != OK || !well;
 }

@@ -157,6 +157,22 @@ static void print_secret(void)
              "            launcher (PMI, PMIx): in its key-value space, as private as that space is");
 }
 
+/* The devices of transports that need some. */
+static void print_devices(void)
+{
+    for (const struct vi_provider *provider = vi_providers; provider->name; provider++) {
+        if (!provider->report)
+            continue;
+        printf("\n%-15s %-10s %-9s %-28s\n", provider->name, "kind", "speed", "address");
+        if (vi_provider_allowed(provider))
+            provider->report(print_line, NULL);
+        else
+            printf("not used: %s%s\n",
+                   vbase_settings.transports ? "VIADUCT_TRANSPORTS leaves it out" : "there is nothing in ",
+                   vbase_settings.transports ? "" : provider->devices);
+    }
+}
+
 static void print_net(void)
 {
     const char *ports = vbase_environment("MPIEXEC_PORT_RANGE");
@@ -164,6 +180,7 @@ static void print_net(void)
     jobs_count_cards(sent);
     if (call_report_host(&(struct call_reporter){.line = print_line, .sent = sent}) != OK)
         printf("interfaces  not known: %s\n", vbase_error_detail());
+    print_devices();
     puts("\nWith a peer that has an address of this list, too, the address is not used. What really answers, only a "
          "try\n"
          "tells: VIADUCT_LOG=info names each pair of cards that came up, and those that did not, with the reason.\n");
@@ -298,7 +315,7 @@ static const struct page {
     {"--settings-man", print_man, "the same as a piece of a man page"},
     {"--errors", print_errors, "every error: code, name, scope, sentence, what to do"},
     {"--shm", print_shm, "shared memory: how large a segment may be, what the kernel allows"},
-    {"--net", print_net, "the network: every interface, used or not and why; who knows the secret"},
+    {"--net", print_net, "the network: every interface and RDMA port, used or not and why; who knows the secret"},
     {"--mpi", print_mpi, "the functions of MPI: implemented and not yet"},
     {"--tunables", print_tunables, "every tuned threshold: its value for each class of distance, what it is for"},
     {"--coll", print_coll, "which way collectives take: the table"},

@@ -5,28 +5,84 @@
 #include <sys/mman.h>
 
 extern const struct vi_ops shm_ops, verbs_ops, tcp_ops; /* each in the nic.c of its room */
+int verbs_settings_check(void);
+void verbs_report(vi_line *line, void *context);
 
 const struct vi_provider vi_providers[] = {
     {"shm", &shm_ops, .node = true},
-    {"verbs", &verbs_ops, .cards = true, .devices = "/sys/class/infiniband"},
+    {"verbs", &verbs_ops, .cards = true, .devices = "/sys/class/infiniband", .check = verbs_settings_check,
+     .report = verbs_report},
     {"tcp", &tcp_ops, .cards = true},
     {NULL, NULL},
 };
 
+static bool text_equals(const char *name, const char *text, size_t length)
+{
+    return strlen(name) == length && memcmp(name, text, length) == 0;
+}
+
 static const struct vi_provider *provider_find(const char *name, size_t length)
 {
     for (const struct vi_provider *provider = vi_providers; provider->name; provider++)
-        if (strlen(provider->name) == length && memcmp(provider->name, name, length) == 0)
+        if (text_equals(provider->name, name, length))
             return provider;
     return NULL;
 }
 
 const struct vi_provider *vi_provider_find(const char *name) { return provider_find(name, strlen(name)); }
 
-static bool is_named(const struct vi_provider *provider)
+/* ---- VIADUCT_TRANSPORTS ------------------------------------------------------------------------------------------ */
+
+struct entry { /* NAME or NAME:CARD; commas between them */
+    const char *name, *card; /* card: NULL: none is named */
+    size_t name_length, card_length;
+};
+
+/* That at *AT, which is moved behind it; false: there is none. */
+static bool entry_next(const char **at, struct entry *out)
 {
-    return vbase_settings.transports && vbase_list_has(vbase_settings.transports, provider->name);
+    if (!*at || !**at)
+        return false;
+    size_t length = strcspn(*at, ","), name = strcspn(*at, ",:");
+    *out = (struct entry){.name = *at, .name_length = name};
+    if (name < length) {
+        out->card = *at + name + 1;
+        out->card_length = length - name - 1;
+    }
+    *at += length;
+    *at += **at == ',';
+    return true;
 }
+
+static bool provider_is_named(const struct vi_provider *provider)
+{
+    struct entry entry;
+    for (const char *at = vbase_settings.transports; entry_next(&at, &entry);)
+        if (text_equals(provider->name, entry.name, entry.name_length))
+            return true;
+    return false;
+}
+
+static bool provider_names_card(const struct vi_provider *provider)
+{
+    struct entry entry;
+    for (const char *at = vbase_settings.transports; entry_next(&at, &entry);)
+        if (entry.card && text_equals(provider->name, entry.name, entry.name_length))
+            return true;
+    return false;
+}
+
+bool vi_card_allowed(const char *transport, const char *card)
+{
+    struct entry entry;
+    for (const char *at = vbase_settings.transports; entry_next(&at, &entry);)
+        if (text_equals(transport, entry.name, entry.name_length) &&
+            (!entry.card || text_equals(card, entry.card, entry.card_length)))
+            return true;
+    return !vbase_settings.transports;
+}
+
+/* ---- which are used ---------------------------------------------------------------------------------------------- */
 
 /* Beside "." and "..", and names that are hidden. */
 static bool has_entry(const char *folder)
@@ -42,7 +98,7 @@ static bool has_entry(const char *folder)
 
 bool vi_provider_allowed(const struct vi_provider *provider)
 {
-    return vbase_settings.transports ? is_named(provider) : !provider->devices || has_entry(provider->devices);
+    return vbase_settings.transports ? provider_is_named(provider) : !provider->devices || has_entry(provider->devices);
 }
 
 bool vi_listener_needed(uint32_t local, uint32_t ranks)
@@ -62,7 +118,7 @@ bool vi_network_needed(uint32_t local, uint32_t ranks)
 {
     bool named = false;
     for (const struct vi_provider *provider = vi_providers; provider->name; provider++)
-        named |= provider->cards && provider->devices && is_named(provider);
+        named |= provider->cards && (provider->devices ? provider_is_named(provider) : provider_names_card(provider));
     return named || local < ranks;
 }
 
@@ -99,10 +155,21 @@ int vi_settings_check(void)
     char known[64] = "";
     for (const struct vi_provider *provider = vi_providers; provider->name; provider++)
         snprintf(known + strlen(known), sizeof(known) - strlen(known), " %s", provider->name);
-    for (const char *at = vbase_settings.transports; at && *at; at += strcspn(at, ","), at += *at == ',')
-        if (!provider_find(at, strcspn(at, ",")))
+    struct entry entry;
+    for (const char *at = vbase_settings.transports; entry_next(&at, &entry);) {
+        const struct vi_provider *provider = provider_find(entry.name, entry.name_length);
+        if (!provider || (entry.card && entry.card_length == 0))
             return vbase_fail(ERR_ARGUMENT, "VIADUCT_TRANSPORTS=\"%s\" is not understood: the transports are%s",
                               vbase_settings.transports, known);
+        if (entry.card && !provider->cards)
+            return vbase_fail(ERR_ARGUMENT, "VIADUCT_TRANSPORTS=\"%s\" is not understood: %s has no cards",
+                              vbase_settings.transports, provider->name);
+    }
+    for (const struct vi_provider *provider = vi_providers; provider->name; provider++) {
+        int error = provider->check ? provider->check() : OK;
+        if (error)
+            return error;
+    }
     return OK;
 }
 

@@ -173,12 +173,16 @@ struct vi_state {
 /* How a poll looks. */
 #define VI_RARELY 1u /* nothing is awaited here: the provider may look at the network as rarely as it likes */
 
+typedef void vi_line(void *context, const char *text); /* is given one at a time, without a newline */
+
 struct vi_provider {
     const char *name; /* "shm" */
     const struct vi_ops *ops;
     bool cards; /* it uses network cards, of which vi_setup.card may name one, and a listener */
     bool node;  /* it reaches the ranks of the own node, without a listener */
     const char *devices; /* a folder; where that is empty it is used only if VIADUCT_TRANSPORTS names it */
+    int (*check)(void);  /* ERR_ARGUMENT: a setting of its own makes no sense; NULL: it has none */
+    void (*report)(vi_line *line, void *context); /* its devices here, used or not, and why; NULL: it has none */
 };
 
 struct vi_ops {
@@ -252,11 +256,14 @@ VEXPORT extern const struct vi_provider vi_providers[];
 VEXPORT const struct vi_provider *vi_provider_find(const char *name); /* NULL: there is none */
 /* VIADUCT_TRANSPORTS names it; or is not set, and there are devices of it where it needs some. */
 VEXPORT bool vi_provider_allowed(const struct vi_provider *provider);
+/* Of a transport that is allowed: VIADUCT_TRANSPORTS names it without a card, or with this one. */
+bool vi_card_allowed(const char *transport, const char *card);
 /* Of a job of RANKS, LOCAL are on this node: is one of them reached only by calling its listener? */
 VEXPORT bool vi_listener_needed(uint32_t local, uint32_t ranks);
-bool vi_network_needed(uint32_t local, uint32_t ranks); /* or by a card of RDMA, on this node, too */
+/* Or by cards that are named, or of RDMA, on this node, too. */
+bool vi_network_needed(uint32_t local, uint32_t ranks);
 
-/* ERR_ARGUMENT: VIADUCT_TRANSPORTS makes no sense. */
+/* ERR_ARGUMENT: VIADUCT_TRANSPORTS makes no sense, or a setting of a provider. */
 VEXPORT int vi_settings_check(void) MUST_CHECK;
 
 /* The answers of providers that lack these. */

@@ -4,6 +4,7 @@
  * what happens as software RoCE does; of time it says nothing.
  *
  * DOUBLE_GIDS: addresses of IPv4 with commas, which the devices have as GIDs of RoCE v2; 127.0.0.1 and 192.0.2.2.
+ * DOUBLE_DOWN: the device whose port is down.
  * DOUBLE_COUNTS: a file to which each process adds a line at its end: what it has counted, a name before each number.
  *
  * One lock guards everything. Memory is never given back before its object is destroyed. */
@@ -109,8 +110,9 @@ __attribute__((destructor)) static void counts_write(void)
     FILE *file = path ? fopen(path, "a") : NULL;
     if (!file)
         return;
-    fprintf(file, "sends %lu doorbells %lu receives %lu registered %lu polls %lu\n", counts.sends, counts.send_doorbells,
-            counts.receives, counts.registered, counts.polls);
+    fprintf(file, "sends %lu doorbells %lu receives %lu registered %lu polls %lu connected %lu levels %lu classes %lu\n",
+            counts.sends, counts.send_doorbells, counts.receives, counts.registered, counts.polls, counts.connected, counts.levels,
+            counts.classes);
     fclose(file);
 }
 
@@ -559,7 +561,8 @@ int ibv_query_device(struct ibv_context *context, struct ibv_device_attr *attr)
 
 int (ibv_query_port)(struct ibv_context *context, uint8_t port, struct _compat_ibv_port_attr *compat)
 {
-    bool is_down = all->down[context->device - all->device];
+    const char *down = getenv("DOUBLE_DOWN");
+    bool is_down = all->down[context->device - all->device] || (down && strcmp(down, context->device->name) == 0);
     if (port != 1)
         return EINVAL;
     *(struct ibv_port_attr *)(void *)compat =
@@ -787,6 +790,11 @@ int ibv_modify_qp(struct ibv_qp *base, struct ibv_qp_attr *attr, int what)
     if (!error) {
         if (what & IBV_QP_ACCESS_FLAGS)
             qp->attr.qp_access_flags = attr->qp_access_flags;
+        if (what & IBV_QP_AV) {
+            counts.connected++;
+            counts.levels += attr->ah_attr.sl;
+            counts.classes += attr->ah_attr.grh.traffic_class;
+        }
         if (what & IBV_QP_DEST_QPN)
             qp->attr.dest_qp_num = attr->dest_qp_num;
         if (what & IBV_QP_RNR_RETRY)

@@ -11,6 +11,7 @@ struct double_counts {
     uint64_t receives, receive_doorbells;
     uint64_t registered, deregistered;    /* regions */
     uint64_t polls;
+    uint64_t connected, levels, classes;  /* queue pairs; sums of their service levels and traffic classes */
 };
 struct double_counts *double_counted(void);
 

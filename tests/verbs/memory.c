@@ -25,9 +25,9 @@ static void adapter_make(void)
     adapter->home = &home;
     CHECK_EQUAL(ibverbs_load(&home.library), OK);
     struct ibverbs_device **list = home.library->ibv_get_device_list(NULL);
-    adapter->context = home.library->ibv_open_device(list[0]);
+    adapter->port.context = home.library->ibv_open_device(list[0]);
     home.library->ibv_free_device_list(list);
-    adapter->pd = home.library->ibv_alloc_pd(adapter->context);
+    adapter->pd = home.library->ibv_alloc_pd(adapter->port.context);
     verbs_cache_open(&adapter->cache);
 }
 
@@ -36,7 +36,7 @@ static void adapter_drop(void)
     verbs_cache_close(adapter);
     CHECK_EQUAL(double_counted()->registered, double_counted()->deregistered);
     home.library->ibv_dealloc_pd(adapter->pd);
-    home.library->ibv_close_device(adapter->context);
+    home.library->ibv_close_device(adapter->port.context);
     free(adapter);
 }
 

@@ -38,7 +38,8 @@ AT(qp_init_attr, qp_context); AT(qp_init_attr, send_cq); AT(qp_init_attr, recv_c
 AT(qp_init_attr, qp_type); AT(qp_init_attr, sq_sig_all);
 SIZE(ah_attr, ibv_ah_attr);
 PLACE(ah_attr, dgid, ibv_ah_attr, grh.dgid); PLACE(ah_attr, sgid_index, ibv_ah_attr, grh.sgid_index);
-PLACE(ah_attr, hop_limit, ibv_ah_attr, grh.hop_limit); AT(ah_attr, dlid); AT(ah_attr, is_global); AT(ah_attr, port_num);
+PLACE(ah_attr, hop_limit, ibv_ah_attr, grh.hop_limit); PLACE(ah_attr, traffic_class, ibv_ah_attr, grh.traffic_class);
+AT(ah_attr, sl); AT(ah_attr, dlid); AT(ah_attr, is_global); AT(ah_attr, port_num);
 SIZE(qp_attr, ibv_qp_attr);
 AT(qp_attr, qp_state); AT(qp_attr, path_mtu); AT(qp_attr, rq_psn); AT(qp_attr, sq_psn); AT(qp_attr, dest_qp_num);
 AT(qp_attr, qp_access_flags); AT(qp_attr, cap); AT(qp_attr, ah_attr); AT(qp_attr, alt_ah_attr); AT(qp_attr, pkey_index);
@@ -48,7 +49,7 @@ SIZE(srq_init_attr, ibv_srq_init_attr);
 PLACE(srq_init_attr, max_wr, ibv_srq_init_attr, attr.max_wr); PLACE(srq_init_attr, max_sge, ibv_srq_init_attr, attr.max_sge);
 SIZE(port_attr, ibv_port_attr);
 AT(port_attr, state); AT(port_attr, active_mtu); AT(port_attr, gid_tbl_len); AT(port_attr, max_msg_sz); AT(port_attr, lid);
-AT(port_attr, link_layer);
+AT(port_attr, link_layer); AT(port_attr, pkey_tbl_len); AT(port_attr, active_width); AT(port_attr, active_speed);
 SIZE(device_attr, ibv_device_attr);
 AT(device_attr, max_qp_rd_atom); AT(device_attr, max_qp_init_rd_atom); AT(device_attr, phys_port_cnt);
 SIZE(async_event, ibv_async_event);
@@ -62,7 +63,7 @@ IS(QP_MAX_QP_RD_ATOMIC); IS(QP_MIN_RNR_TIMER); IS(QP_SQ_PSN); IS(QP_MAX_DEST_RD_
 IS(ACCESS_LOCAL_WRITE); IS(ACCESS_REMOTE_WRITE); IS(ACCESS_REMOTE_READ); IS(SEND_SIGNALED); IS(SEND_INLINE);
 IS(WR_RDMA_WRITE); IS(WR_RDMA_WRITE_WITH_IMM); IS(WR_SEND); IS(WR_RDMA_READ); IS(WC_RECV); IS(WC_RECV_RDMA_WITH_IMM);
 IS(EVENT_DEVICE_FATAL); IS(EVENT_PORT_ERR); IS(EVENT_QP_LAST_WQE_REACHED);
-SAME(IBVERBS_LINK_ETHERNET, IBV_LINK_LAYER_ETHERNET); SAME(IBVERBS_GID_ROCE_V2, IBV_GID_TYPE_ROCE_V2);
+SAME(IBVERBS_LINK_ETHERNET, IBV_LINK_LAYER_ETHERNET); SAME(IBVERBS_LINK_INFINIBAND, IBV_LINK_LAYER_INFINIBAND); SAME(IBVERBS_GID_ROCE_V2, IBV_GID_TYPE_ROCE_V2);
 #define F(name, version, result, parameters) _Static_assert(sizeof(&name) == sizeof(result(*) parameters), #name);
 IBVERBS_FUNCTIONS(F)
 C

@@ -147,11 +147,12 @@ struct call_nic {
 
 /* What a provider does for its connections; called by the poll alone, without a lock. */
 struct call_provider {
+    const char *name;                       /* as in vi_providers */
     const struct vi_ops *ops;
     uint32_t number;                        /* below CALL_PROVIDERS: in the numbers of its rails */
     size_t vi_size, link_size;              /* of structures that are zeroed at first; the first: whole lines */
     bool single;                            /* a rail is called anew only when the link before is gone at our side */
-    int (*cards)(struct call_nic *nic);     /* leaves those of nic->cards that it can use; NULL: all */
+    int (*cards)(struct call_nic *nic);     /* leaves those of nic->cards that it can and may use; NULL: it can all */
     void (*free)(struct call_vi *vi);
     void (*attach)(struct call_vi *vi, struct call_link *link); /* vi->link from now on; call_up when it is of use */
     void (*detach)(struct call_vi *vi);     /* vi->link is none any more, and is closed next: what waits is dropped */

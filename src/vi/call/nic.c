@@ -42,6 +42,20 @@ static int seat_take(struct call_nic *nic, const struct vi_setup *setup)
     return error ?: call_epoll(nic->epoll, EPOLL_CTL_ADD, nic->seat->fd, SEAT_WORD);
 }
 
+/* Those that VIADUCT_TRANSPORTS leaves. */
+static int cards_allow(struct call_nic *nic)
+{
+    struct call_cards *cards = &nic->cards;
+    int kept = 0;
+    for (int i = 0; i < cards->count; i++)
+        if (vi_card_allowed(nic->provider->name, cards->card[i].name))
+            cards->card[kept++] = cards->card[i];
+    cards->count = kept;
+    return kept ? OK
+                : vbase_fail(ERR_UNSUPPORTED, "VIADUCT_TRANSPORTS=\"%s\" names no network card of host %s",
+                             vbase_settings.transports, cards->name);
+}
+
 int call_open(struct call_nic *nic, const struct call_provider *provider, const struct vi_setup *setup)
 {
     struct list *lists[] = {&nic->up, &nic->gone, &nic->gone_vis, &nic->busy, &nic->closed, &nic->passed};
@@ -62,7 +76,7 @@ int call_open(struct call_nic *nic, const struct call_provider *provider, const 
     int error = nic->peers ? call_cards_for(setup, &nic->cards) : vbase_fail(ERR_MEMORY, "the table of all ranks");
     return error ?: (setup->card ? call_cards_only(&nic->cards, setup->card) : OK)
                  ?: call_epoll_open(&nic->epoll, &nic->timer, TIMER_WORD)
-                 ?: (provider->cards ? provider->cards(nic) : OK) ?: seat_take(nic, setup)
+                 ?: (provider->cards ? provider->cards(nic) : cards_allow(nic)) ?: seat_take(nic, setup)
                  ?: call_cards_write(&nic->cards, nic->card, sizeof(nic->card));
 }
 

@@ -120,6 +120,7 @@ static void session_leave(struct call_vi *base)
 }
 
 const struct call_provider tcp_provider = {
+    .name = "tcp",
     .ops = &tcp_ops,
     .number = 0,
     .vi_size = sizeof(struct tcp_vi),

@@ -9,7 +9,6 @@
 #define PAGE     4096u
 #define RECEIVES ((uint32_t)TUNED(VERBS_RECEIVES))
 #define BLOCKS   ((uint32_t)TUNED(VERBS_BLOCKS))
-#define BYTES    ((size_t)(RECEIVES + BLOCKS) * VERBS_BLOCK)
 
 /* ---- blocks ------------------------------------------------------------------------------------------------------ */
 
@@ -18,7 +17,7 @@ int verbs_receive_post(struct verbs_adapter *adapter, uint32_t index)
     struct ibverbs_sge whole = {(uintptr_t)adapter->memory + (size_t)index * VERBS_BLOCK, VERBS_BLOCK,
                                 adapter->mr->lkey};
     struct ibverbs_recv_wr wr = {(uint64_t)index << 2 | VERBS_OF_RECEIVE, NULL, &whole, 1}, *bad;
-    int number = adapter->context->ops.post_srq_recv(adapter->srq, &wr, &bad);
+    int number = adapter->port.context->ops.post_srq_recv(adapter->srq, &wr, &bad);
     return number ? vbase_fail(ERR_LINK_DOWN, "%s takes no receive: %s", adapter->name, strerror(number)) : OK;
 }
 
@@ -43,14 +42,14 @@ void verbs_block_give(struct verbs_adapter *adapter, uint8_t *block)
 static int blocks_make(struct verbs_adapter *adapter)
 {
     const struct ibverbs_library *library = adapter->home->library;
-    adapter->memory = aligned_alloc(PAGE, (BYTES | (PAGE - 1)) + 1);
+    adapter->memory = aligned_alloc(PAGE, (VERBS_BYTES | (PAGE - 1)) + 1);
     if (!adapter->memory)
         return vbase_fail(ERR_MEMORY, "the receive buffers of %s", adapter->name);
-    adapter->mr = library->ibv_reg_mr_iova2(adapter->pd, adapter->memory, BYTES, (uintptr_t)adapter->memory,
+    adapter->mr = library->ibv_reg_mr_iova2(adapter->pd, adapter->memory, VERBS_BYTES, (uintptr_t)adapter->memory,
                                             IBVERBS_ACCESS_LOCAL_WRITE);
     if (!adapter->mr)
         return vbase_fail_errno(ERR_LIMIT, "%s registers no %zu bytes (ulimit -l tells what may be locked)",
-                                adapter->name, BYTES);
+                                adapter->name, VERBS_BYTES);
     int error = OK;
     for (uint32_t i = 0; i < RECEIVES && !error; i++)
         error = verbs_receive_post(adapter, i);
@@ -65,12 +64,12 @@ void verbs_adapter_events(struct verbs_adapter *adapter)
 {
     const struct ibverbs_library *library = adapter->home->library;
     struct ibverbs_async_event event;
-    struct pollfd there = {.fd = adapter->context->async_fd, .events = POLLIN};
-    while (poll(&there, 1, 0) > 0 && library->ibv_get_async_event(adapter->context, &event) == 0) {
+    struct pollfd there = {.fd = adapter->port.context->async_fd, .events = POLLIN};
+    while (poll(&there, 1, 0) > 0 && library->ibv_get_async_event(adapter->port.context, &event) == 0) {
         if (event.event_type == IBVERBS_EVENT_QP_LAST_WQE_REACHED)
             ((struct verbs_vi *)event.element.qp->qp_context)->last = true;
         else if (event.event_type == IBVERBS_EVENT_DEVICE_FATAL ||
-                 (event.event_type == IBVERBS_EVENT_PORT_ERR && event.element.port_num == adapter->number))
+                 (event.event_type == IBVERBS_EVENT_PORT_ERR && event.element.port_num == adapter->port.number))
             adapter->failed = true;
         library->ibv_ack_async_event(&event);
     }
@@ -90,8 +89,8 @@ static void adapter_close(struct verbs_adapter *adapter)
         library->ibv_dereg_mr(adapter->mr);
     if (adapter->pd)
         library->ibv_dealloc_pd(adapter->pd);
-    if (adapter->context)
-        library->ibv_close_device(adapter->context);
+    if (adapter->port.context)
+        library->ibv_close_device(adapter->port.context);
     vbase_map_close(&adapter->vis);
     free(adapter->event);
     free(adapter->memory);
@@ -103,17 +102,17 @@ static int queues_make(struct verbs_adapter *adapter)
     const struct ibverbs_library *library = adapter->home->library;
     struct ibverbs_srq_init_attr receives = {.max_wr = RECEIVES, .max_sge = 1};
     adapter->needed = adapter->room = (int)RECEIVES;
-    adapter->pd = library->ibv_alloc_pd(adapter->context);
-    adapter->channel = adapter->pd ? library->ibv_create_comp_channel(adapter->context) : NULL;
+    adapter->pd = library->ibv_alloc_pd(adapter->port.context);
+    adapter->channel = adapter->pd ? library->ibv_create_comp_channel(adapter->port.context) : NULL;
     adapter->cq = adapter->channel
-                      ? library->ibv_create_cq(adapter->context, adapter->room, NULL, adapter->channel, 0)
+                      ? library->ibv_create_cq(adapter->port.context, adapter->room, NULL, adapter->channel, 0)
                       : NULL;
     adapter->srq = adapter->cq ? library->ibv_create_srq(adapter->pd, &receives) : NULL;
     if (!adapter->srq)
         return vbase_fail_errno(ERR_LIMIT, "queues of %s", adapter->name);
     fcntl(adapter->channel->fd, F_SETFL, fcntl(adapter->channel->fd, F_GETFL) | O_NONBLOCK);
     return call_watch_own(&adapter->home->call, adapter->channel->fd)
-               ?: call_watch_own(&adapter->home->call, adapter->context->async_fd) ?: blocks_make(adapter);
+               ?: call_watch_own(&adapter->home->call, adapter->port.context->async_fd) ?: blocks_make(adapter);
 }
 
 static void caps_find(struct verbs_adapter *adapter, const struct ibverbs_device_attr *device)
@@ -123,41 +122,37 @@ static void caps_find(struct verbs_adapter *adapter, const struct ibverbs_device
     adapter->nic = adapter->home->call.nic;
     adapter->nic.caps = (struct vi_caps){
         .max_send = VERBS_MAX_SEND,
-        .max_put = adapter->port.max_msg_sz < VERBS_MAX_PUT ? adapter->port.max_msg_sz : VERBS_MAX_PUT,
+        .max_put = adapter->port.attr.max_msg_sz < VERBS_MAX_PUT ? adapter->port.attr.max_msg_sz : VERBS_MAX_PUT,
         .depth = VERBS_DEPTH, .trip_ns = TUNED(VERBS_TRIP), .put_least = 1, .ordered = 1, .get = 1, .put = 1,
         .polls_cost = 1, .adapter = 1};
 }
 
 /* ---- finding them ------------------------------------------------------------------------------------------------ */
 
-/* The GID of an address of IPv4 or IPv6. */
-static void gid_of(const struct call_address *address, uint8_t gid[16])
+/* The first of its ports that has the address of CARD, if it may be used; false: none. */
+static bool port_find(struct verbs_adapter *adapter, int ports, const struct call_card *card)
 {
-    static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
-    bool four = address->family == AF_INET;
-    memcpy(gid, mapped, sizeof(mapped));
-    memcpy(gid + (four ? 12 : 0), address->bytes, four ? 4 : 16);
-}
-
-/* Has PORT of the device the address of CARD? */
-static bool port_has(struct verbs_adapter *adapter, uint8_t port, const struct call_card *card)
-{
+    struct verbs_port *port = &adapter->port;
     const struct ibverbs_library *library = adapter->home->library;
-    struct ibverbs_gid_entry entry;
-    uint8_t gid[16];
-    gid_of(&card->address, gid);
-    if (library->ibv_query_port(adapter->context, port, &adapter->port) || adapter->port.state != IBVERBS_PORT_ACTIVE)
+    if (!verbs_card_allowed(adapter->name, card))
         return false;
-    for (int i = 0; i < adapter->port.gid_tbl_len; i++)
-        if (library->_ibv_query_gid_ex(adapter->context, port, (uint32_t)i, &entry, 0, sizeof(entry)) == 0 &&
-            entry.gid_type == IBVERBS_GID_ROCE_V2 && memcmp(entry.gid, gid, sizeof(gid)) == 0) {
-            memcpy(adapter->gid, gid, sizeof(gid));
-            adapter->gid_index = (uint32_t)i;
-            adapter->number = port;
+    for (int number = 1; number <= ports; number++) {
+        port->number = (uint8_t)number;
+        if (verbs_port_has(library, port, card, &adapter->settings)) {
             adapter->card = card->ordinal;
             return true;
         }
+    }
     return false;
+}
+
+static int key_find(struct verbs_adapter *adapter)
+{
+    int key = verbs_key_find(adapter->home->library, &adapter->port, &adapter->settings);
+    adapter->key = (uint16_t)key;
+    return key >= 0 ? OK
+                    : vbase_fail(ERR_UNSUPPORTED, "port %u of %s has no partition key 0x%x (VIADUCT_VERBS)",
+                                 adapter->port.number, adapter->name, adapter->settings.key);
 }
 
 /* *OUT: NULL if none of its ports has the address. */
@@ -166,22 +161,20 @@ static int adapter_try(struct verbs_nic *nic, struct ibverbs_device *of, const s
 {
     struct ibverbs_device_attr device;
     struct verbs_adapter *adapter = calloc(1, sizeof(*adapter));
-    int error = OK, port = 1;
     *out = NULL;
     if (!adapter)
         return vbase_fail(ERR_MEMORY, "an adapter");
     adapter->home = nic;
     verbs_cache_open(&adapter->cache);
     snprintf(adapter->name, sizeof(adapter->name), "%s", nic->library->ibv_get_device_name(of));
-    adapter->context = nic->library->ibv_open_device(of);
-    if (!adapter->context || nic->library->ibv_query_device(adapter->context, &device))
+    adapter->port = (struct verbs_port){.device = adapter->name, .context = nic->library->ibv_open_device(of)};
+    int error = verbs_settings_read(&adapter->settings);
+    if (!error && (!adapter->port.context || nic->library->ibv_query_device(adapter->port.context, &device)))
         error = vbase_fail_errno(ERR_SYSTEM, "opening %s", adapter->name);
-    while (!error && port <= device.phys_port_cnt && !port_has(adapter, (uint8_t)port, card))
-        port++;
-    bool found = !error && port <= device.phys_port_cnt;
+    bool found = !error && port_find(adapter, device.phys_port_cnt, card);
     if (found) {
         caps_find(adapter, &device);
-        error = queues_make(adapter);
+        error = key_find(adapter) ?: queues_make(adapter);
     }
     if (found && !error)
         *out = adapter;

@@ -32,7 +32,7 @@ static COLD void wc_failed(struct verbs_vi *vi, const struct ibverbs_wc *wc)
     base_lock(&vi->lock);
     vi->failed = true;
     base_unlock(&vi->lock);
-    verbs_break_later(vi, vbase_fail(ERR_LINK_DOWN, "%s, port %u, to rank %u: %s", adapter->name, adapter->number,
+    verbs_break_later(vi, vbase_fail(ERR_LINK_DOWN, "%s, port %u, to rank %u: %s", adapter->name, adapter->port.number,
                                      vi->call.vi.peer, adapter->home->library->ibv_wc_status_str((int)wc->status)));
 }
 

@@ -8,7 +8,8 @@
 
 #define IBVERBS_LIBRARY "libibverbs.so.1"
 
-enum { IBVERBS_QPT_RC = 2, IBVERBS_LINK_ETHERNET = 2, IBVERBS_PORT_ACTIVE = 4, IBVERBS_GID_ROCE_V2 = 2 };
+enum { IBVERBS_LINK_INFINIBAND = 1, IBVERBS_LINK_ETHERNET };
+enum { IBVERBS_QPT_RC = 2, IBVERBS_PORT_ACTIVE = 4, IBVERBS_GID_ROCE_V2 = 2 };
 enum ibverbs_qp_state { IBVERBS_QPS_RESET, IBVERBS_QPS_INIT, IBVERBS_QPS_RTR, IBVERBS_QPS_RTS, IBVERBS_QPS_ERR = 6 };
 enum {
     IBVERBS_QP_STATE = 1 << 0,
@@ -178,6 +179,7 @@ struct ibverbs_gid_entry {
     F(ibv_query_port, "1.1", int, (struct ibverbs_context *, uint8_t, struct ibverbs_port_attr *))                     \
     F(_ibv_query_gid_ex, "1.11", int,                                                                                  \
       (struct ibverbs_context *, uint32_t, uint32_t, struct ibverbs_gid_entry *, uint32_t, size_t))                    \
+    F(ibv_query_pkey, "1.1", int, (struct ibverbs_context *, uint8_t, int, uint16_t *))                                \
     F(ibv_get_async_event, "1.1", int, (struct ibverbs_context *, struct ibverbs_async_event *))                       \
     F(ibv_ack_async_event, "1.1", void, (struct ibverbs_async_event *))                                                \
     F(ibv_fork_init, "1.1", int, (void))                                                                               \

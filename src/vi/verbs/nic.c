@@ -32,7 +32,8 @@ static void adapter_look(struct verbs_adapter *adapter)
     list_for_each(node, &adapter->home->attached) {
         struct verbs_vi *vi = container_of(node, struct verbs_vi, attached);
         if (failed && vi->adapter == adapter)
-            verbs_break_later(vi, vbase_fail(ERR_LINK_DOWN, "port %u of %s is down", adapter->number, adapter->name));
+            verbs_break_later(vi, vbase_fail(ERR_LINK_DOWN, "port %u of %s is down", adapter->port.number,
+                                                 adapter->name));
     }
 }
 
@@ -88,7 +89,7 @@ static int verbs_poll(struct vi_nic *base, struct vi *only, int budget, unsigned
 static bool adapter_arm(struct verbs_adapter *adapter)
 {
     if (!adapter->armed)
-        (void)adapter->context->ops.req_notify_cq(adapter->cq, 0);
+        (void)adapter->port.context->ops.req_notify_cq(adapter->cq, 0);
     adapter->armed = true;
     return !verbs_event_there(adapter);
 }

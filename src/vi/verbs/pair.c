@@ -33,7 +33,7 @@ static struct verbs_event *event_add(struct verbs_adapter *adapter)
 static bool events_poll(struct verbs_adapter *adapter)
 {
     struct ibverbs_wc wc[POLLED];
-    int count = adapter->context->ops.poll_cq(adapter->cq, POLLED, wc);
+    int count = adapter->port.context->ops.poll_cq(adapter->cq, POLLED, wc);
     for (int i = 0; i < count; i++) {
         uint64_t tag = wc[i].wr_id & VERBS_TAGS;
         if (tag == VERBS_OF_DRAIN) {
@@ -101,7 +101,8 @@ static int room_make(struct verbs_adapter *adapter)
 static int pair_create(struct verbs_vi *vi, struct verbs_adapter *adapter)
 {
     static const uint32_t inlined[] = {TUNED(VERBS_INLINE), TUNED(VERBS_INLINE) / 4, 0};
-    struct ibverbs_qp_attr attr = {.qp_state = IBVERBS_QPS_INIT, .port_num = adapter->number,
+    struct ibverbs_qp_attr attr = {.qp_state = IBVERBS_QPS_INIT, .port_num = adapter->port.number,
+                                   .pkey_index = adapter->key,
                                    .qp_access_flags = IBVERBS_ACCESS_REMOTE_WRITE | IBVERBS_ACCESS_REMOTE_READ};
     for (size_t i = 0; i < ARRAY_LENGTH(inlined) && !vi->qp; i++) {
         struct ibverbs_qp_init_attr made = {
@@ -124,9 +125,9 @@ int verbs_pair_make(struct verbs_vi *vi, struct verbs_adapter *adapter)
     int error = room_make(adapter);
     if (error)
         return error;
-    if (adapter->home->library->ibv_query_port(adapter->context, adapter->number, &port) ||
+    if (adapter->home->library->ibv_query_port(adapter->port.context, adapter->port.number, &port) ||
         port.state != IBVERBS_PORT_ACTIVE)
-        return vbase_fail(ERR_LINK_DOWN, "port %u of %s is down", adapter->number, adapter->name);
+        return vbase_fail(ERR_LINK_DOWN, "port %u of %s is down", adapter->port.number, adapter->name);
     vi->adapter = adapter;
     vi->state = VERBS_MEETING;
     error = pair_create(vi, adapter) ?: vbase_random(&vi->first, sizeof(vi->first));
@@ -144,13 +145,14 @@ int verbs_pair_connect(struct verbs_vi *vi)
     const struct verbs_meeting *theirs = &vi->theirs;
     const struct verbs_adapter *adapter = vi->adapter;
     const struct ibverbs_library *library = adapter->home->library;
-    bool ethernet = adapter->port.link_layer == IBVERBS_LINK_ETHERNET;
+    bool ethernet = adapter->port.attr.link_layer == IBVERBS_LINK_ETHERNET;
     struct ibverbs_qp_attr attr = {
         .qp_state = IBVERBS_QPS_RTR, .dest_qp_num = theirs->number, .rq_psn = theirs->first,
-        .path_mtu = theirs->mtu < adapter->port.active_mtu ? theirs->mtu : adapter->port.active_mtu,
+        .path_mtu = theirs->mtu < adapter->port.attr.active_mtu ? theirs->mtu : adapter->port.attr.active_mtu,
         .max_dest_rd_atomic = adapter->read_by, .min_rnr_timer = 1,
-        .ah_attr = {.is_global = ethernet, .sgid_index = (uint8_t)adapter->gid_index, .hop_limit = 64,
-                    .dlid = theirs->lid, .port_num = adapter->number}};
+        .ah_attr = {.is_global = ethernet, .sgid_index = (uint8_t)adapter->port.gid_index, .hop_limit = 64,
+                    .sl = adapter->settings.level, .traffic_class = adapter->settings.class,
+                    .dlid = theirs->lid, .port_num = adapter->port.number}};
     memcpy(attr.ah_attr.dgid, theirs->gid, sizeof(theirs->gid));
     int number = library->ibv_modify_qp(vi->qp, &attr, IBVERBS_QP_STATE | IBVERBS_QP_AV | IBVERBS_QP_PATH_MTU |
                                                            IBVERBS_QP_DEST_QPN | IBVERBS_QP_RQ_PSN |
@@ -179,7 +181,7 @@ int verbs_post(struct verbs_vi *vi, struct ibverbs_send_wr *wr, const struct ver
     wr->wr_id = (uintptr_t)at | VERBS_OF_PLACE;
     if (vi->posted % TUNED(VERBS_SIGNAL) == 0)
         wr->send_flags |= IBVERBS_SEND_SIGNALED;
-    int number = vi->adapter->context->ops.post_send(vi->qp, wr, &bad);
+    int number = vi->adapter->port.context->ops.post_send(vi->qp, wr, &bad);
     if (number) {
         vi->failed = true;
         verbs_writer_add(vi); /* the poll finds it there */
@@ -200,7 +202,7 @@ static bool sends_drain(struct verbs_vi *vi)
                                  .send_flags = IBVERBS_SEND_SIGNALED}, *bad;
     bool sends = vi->state == VERBS_READY || vi->state == VERBS_UP;
     uint64_t until = vbase_clock_ns() + TUNED_NS(VERBS_DRAIN);
-    if (sends && adapter->context->ops.post_send(vi->qp, &wr, &bad))
+    if (sends && adapter->port.context->ops.post_send(vi->qp, &wr, &bad))
         return false;
     while (sends && !vi->drained && vbase_clock_ns() < until)
         events_poll(adapter);

@@ -81,8 +81,8 @@ static int meeting_say(struct verbs_vi *vi)
 {
     struct verbs_adapter *adapter = vi->adapter;
     struct verbs_meeting ours = {.magic = VERBS_MAGIC, .number = vi->qp->qp_num, .first = vi->first,
-                                 .lid = adapter->port.lid, .mtu = (uint8_t)adapter->port.active_mtu};
-    memcpy(ours.gid, adapter->gid, sizeof(ours.gid));
+                                 .lid = adapter->port.attr.lid, .mtu = (uint8_t)adapter->port.attr.active_mtu};
+    memcpy(ours.gid, adapter->port.gid, sizeof(ours.gid));
     return call_greeting_say(vi->call.link->fd, &ours, sizeof(ours))
                ? OK
                : vbase_fail_errno(ERR_LINK_DOWN, "the queue pair for rank %u", vi->call.vi.peer);
@@ -170,6 +170,7 @@ void verbs_link_event(struct call_link *link)
 }
 
 const struct call_provider verbs_provider = {
+    .name = "verbs",
     .ops = &verbs_ops,
     .number = 1,
     .single = true, /* what is on its way comes as long as both queue pairs live */

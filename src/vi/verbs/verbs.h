@@ -20,6 +20,10 @@
 #define VERBS_DEPTH     64u  /* sends and immediates that the other side has not taken */
 #define VERBS_PLACES    128u /* in a send queue, */
 #define VERBS_RESERVED  8u   /* of which so many are for what is not a send of the caller */
+#define VERBS_GIDS      256u /* entries of a port's table that a connection can name */
+
+/* Memory that an adapter registers at its start: blocks for receives, and for sends. */
+#define VERBS_BYTES ((size_t)(TUNED(VERBS_RECEIVES) + TUNED(VERBS_BLOCKS)) * VERBS_BLOCK)
 
 _Static_assert(VERBS_BLOCK >= VERBS_MAX_SEND + sizeof(struct verbs_frame), "a frame fits a block");
 
@@ -89,14 +93,27 @@ struct verbs_event { /* a completion that waits to be told */
     struct verbs_vi *vi; /* of a receive; NULL: it is gone */
 };
 
+struct verbs_settings { /* VIADUCT_VERBS */
+    uint8_t level, class; /* service level; traffic class */
+    uint16_t key;         /* partition; 0: the first of the port */
+    uint32_t gid;         /* entry of its table; VERBS_GIDS: any that has the address */
+};
+
+struct verbs_port {
+    const char *device;
+    struct ibverbs_context *context;
+    struct ibverbs_port_attr attr;
+    uint32_t gid_index;
+    uint8_t gid[16];
+    uint8_t number;
+};
+
 struct verbs_adapter {
     struct vi_nic nic;       /* what its vis belong to where there are several */
     struct verbs_nic *home;
-    struct ibverbs_context *context;
-    struct ibverbs_port_attr port;
-    uint32_t gid_index;
-    uint8_t gid[16];
-    uint8_t number;          /* of the port */
+    struct verbs_port port;
+    struct verbs_settings settings;
+    uint16_t key;            /* entry of its partition keys */
     uint8_t reads, read_by;  /* under way at once, by us; by others */
     uint8_t card;            /* ordinal */
     char name[64];
@@ -145,6 +162,19 @@ static inline struct verbs_nic *verbs_nic_of(struct vi_nic *nic)
 {
     return nic->caps.adapter ? container_of(nic, struct verbs_adapter, nic)->home : (struct verbs_nic *)(void *)nic;
 }
+
+/* Settings: settings.c */
+int verbs_settings_read(struct verbs_settings *settings) MUST_CHECK;
+int verbs_settings_check(void) MUST_CHECK;
+
+/* Ports: port.c */
+/* Is it active, and is one of its GIDs of RoCE v2 the card's address? Then that GID is in PORT. */
+bool verbs_port_has(const struct ibverbs_library *library, struct verbs_port *port, const struct call_card *card,
+                    const struct verbs_settings *settings);
+int verbs_key_find(const struct ibverbs_library *library, const struct verbs_port *port,
+                   const struct verbs_settings *settings); /* entry of its partition keys; -1: it has none such */
+bool verbs_card_allowed(const char *device, const struct call_card *card); /* by VIADUCT_TRANSPORTS */
+void verbs_report(vi_line *line, void *context); /* all of this host in words: report.c */
 
 /* Devices: adapter.c */
 int verbs_adapters_open(struct call_nic *nic);     /* one for each card that has one; the others are left out */

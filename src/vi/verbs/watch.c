@@ -86,6 +86,13 @@ static int userfaultfd_open(void)
     return memory;
 }
 
+bool verbs_watch_possible(void)
+{
+    int memory = userfaultfd_open();
+    base_close(memory);
+    return memory >= 0;
+}
+
 static bool reader_start(void)
 {
     sigset_t all, old;

@@ -16,6 +16,7 @@ struct verbs_watched {
 extern struct base_lock verbs_watch_lock; /* guards all of them; a leaf */
 extern uint64_t verbs_watch_changes;      /* so many were noted; under it */
 
+bool verbs_watch_possible(void); /* as far as the kernel says */
 void verbs_watch_open(void);  /* once for each user, and */
 void verbs_watch_close(void); /* when it has stopped to watch all that it watched */
 

@@ -1,0 +1,24 @@
+# RDMA ports in words, and that VIADUCT_TRANSPORTS chooses among them by name, on software RoCE (verbs/chosen.sh: more of it, on the double).
+# presets: rdma timeout: 300 takes: 30
+source "$VIADUCT_SOURCE/tests/lib/shell"
+emulated
+told() { # PATTERN: viaduct info --net
+    "$VIADUCT_BIN/viaduct" info --net >"$work/net" 2>&1 || fail "viaduct info --net: status $?"
+    grep -Eq -- "$1" "$work/net" || fail "no \"$1\" in: $(cat "$work/net")"
+}
+told '^rxeA/1 +RoCE +.* 10\.9\.0\.1 +used as card rA: GID 1, MTU 4096,'
+told '^rxeB/1 +RoCE +.* 10\.9\.0\.2 +used as card rB: GID 1,'
+told '^registered +any amount'
+export VIADUCT_LOG=info
+for card in rxeB rB; do
+    VIADUCT_TRANSPORTS=verbs:$card run 100 "$mpiexec" -n 2 "$VIADUCT_BUILD/tests/test-mpi-sendrecv"
+    expect_status 0 "$card alone"
+    expect_err 'rail 16 to rank 1 is up: rB 10.9.0.2' "$card alone"
+    ! grep -q 'rail .* 10.9.0.1' "$work/err" || fail "the other one is used, too"
+done
+ip link set rA down
+told '^rxeA/1 .*not used: its port is down$'
+VIADUCT_TRANSPORTS=verbs:rxeA run 60 "$mpiexec" -n 2 "$VIADUCT_BUILD/tests/test-mpi-sendrecv"
+expect_status 1 "a port that is down"
+expect_err 'transport verbs is not used: no active port' "a port that is down"
+finish
