@@ -198,14 +198,9 @@ static int pmix_init(void)
                       answer_is_here(&answer) ? pmix.Error_string(answer.status) : "no answer within 30 s");
 }
 
-int vboot_pmix_join(struct boot_own *own)
+/* What the launcher says of the job and of this rank. */
+static int job_read(struct boot_own *own)
 {
-    int error = library_load();
-    if (error != OK)
-        return error;
-    error = pmix_init();
-    if (error != OK)
-        return error;
     own->starter = &vboot_starter_pmix;
     own->job.kind = BOOT_PMIX;
     own->job.rank = (int)pmix.self.rank;
@@ -215,4 +210,12 @@ int vboot_pmix_join(struct boot_own *own)
     if (own->job.rank < 0 || own->job.size <= own->job.rank)
         return vbase_fail(ERR_LAUNCHER, "the PMIx launcher says rank %d of %d", own->job.rank, own->job.size);
     return OK;
+}
+
+int vboot_pmix_join(struct boot_own *own)
+{
+    int error = library_load();
+    if (error == OK)
+        error = pmix_init();
+    return error == OK ? job_read(own) : error;
 }
