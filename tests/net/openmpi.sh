@@ -8,7 +8,7 @@ to_lab "$reason"
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 launch() { # its helpers call back twice and at once; a host that was busy for a moment is then taken for one behind a firewall
     mpirun.openmpi --quiet --mca plm_rsh_agent lab-rsh --mca oob_tcp_if_include eth0 \
-        --mca oob_tcp_peer_retries 20 --mca oob_tcp_retry_delay 1 ${VIADUCT_TRANSPORTS:+-x VIADUCT_TRANSPORTS} --oversubscribe \
+        --mca oob_tcp_peer_retries 20 --mca oob_tcp_retry_delay 1 ${VIADUCT_TRANSPORTS:+-x VIADUCT_TRANSPORTS} ${VIADUCT_PATIENCE:+-x VIADUCT_PATIENCE} --oversubscribe \
         --host h0:6,h1:6,h2:6 --map-by node -n "$@"
 }
 quiet='~^([^v]|v[^i])*$' # nothing of ours; mpirun has words of its own about process groups

@@ -17,16 +17,20 @@ end() {
     rm $work/go
     wait $job || fail "the job ended badly: $(tail -3 $work/log)"
     [ "$(cat $work/said)" = "all right" ] || fail "$(cat $work/said)"
+    for rank in "${!wanted[@]}"; do exactly $rank ${wanted[$rank]}; done # nor later
+    wanted=()
 }
 # has RANK TEXT: the log of this rank says so
 has() { grep -q "rank $1\] info: $2" $work/log; }
 said() { eventually 5 has "$@" || fail "rank $1 does not say \"$2\": $(cat $work/log)"; }
 ups() { grep -c "rank $1\] info: rail .* is up" $work/log; }
 enough() { [ "$(ups $1)" -ge $2 ]; }
-rails() { # RANK COUNT: so many have come up, and no more
+exactly() { [ "$(ups $1)" -eq $2 ] || fail "rank $1 has $(ups $1) rails, not $2: $(cat $work/log)"; } # RANK COUNT
+declare -A wanted
+rails() { # RANK COUNT: so many have come up, and no more until the job ends
     eventually 5 enough $1 $2
-    sleep 0.3
-    [ "$(ups $1)" -eq $2 ] || fail "rank $1 has $(ups $1) rails, not $2: $(cat $work/log)"
+    exactly $1 $2
+    wanted[$1]=$2
 }
 
 # three cards on both hosts: three rails, each of its own
@@ -42,6 +46,7 @@ lab-link h1 2 reset
 said "[01]" "rail [012] to rank . is down: eth[012] 10.77" # one may first hear of its successor
 rails 0 4
 rails 1 4
+wanted=() # what follows may bring more
 lab-link h1 1 cut || fail cut
 sleep 0.3
 lab-link h1 1 restore || fail restore

@@ -79,7 +79,7 @@ kill -TSTP $head
 sleep 4
 there 3 || fail "the head was stopped from the terminal, and the job is gone"
 kill -CONT $head
-sleep 0.5
+eventually 5 sh -c "! ps -o stat= -p $head | grep -q T" || fail "continued, and it stands still"
 kill -TERM $head
 wait $head
 [ $? = 143 ] || fail "stopped and continued: $(cat $work/err)"

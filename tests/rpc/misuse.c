@@ -3,7 +3,9 @@
  * presets: release asan tsan clang */
 #include "base/clock.h"
 #include "base/settings.h"
+#include "msg/match.h"
 #include "pack/pack_test.h"
+#include <sched.h>
 
 static _Atomic int stop;
 static int stopped(void *context) { return (void)context, stop; }
@@ -188,8 +190,8 @@ static void registered_before(int rank)
     CHECK(strstr(vd_error_text(VD_ARGUMENT), "stop is for the pool"));
     vd_channel *both = channel_open("both are here");
     CHECK(both);
-    if (rank == 0)
-        usleep(30000); /* the call is here */
+    while (rank == 0 && list_empty(&vmsg_early))
+        vd_progress(); /* until the call is here, before what takes it */
     CHECK_EQUAL(vd_rpc_start(1), VD_OK);
     if (rank == 1) {
         vd_call *call = vd_rpc_begin(0, "stop", 0);
@@ -197,7 +199,8 @@ static void registered_before(int rank)
         CHECK_EQUAL(vd_rpc_wait(call, NULL), VD_OK);
         CHECK_EQUAL(vd_rpc_end(call), VD_OK);
     } else {
-        usleep(30000);
+        while (!stop) /* without this thread */
+            sched_yield();
         CHECK_EQUAL(vd_rpc_register("stop", handle_stop, NULL, VD_AT_ONCE), VD_ARGUMENT);
         CHECK_EQUAL(vd_rpc_serve(stopped, NULL), VD_OK);
     }

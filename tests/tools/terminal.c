@@ -164,20 +164,36 @@ static void interrupted(void)
     end(shell);
 }
 
+/* 'T' where the process stands still. */
+static char state_of(int pid)
+{
+    char path[40], line[400];
+    snprintf(path, sizeof path, "/proc/%d/stat", pid);
+    FILE *file = fopen(path, "r");
+    const char *end = file && fgets(line, sizeof line, file) ? strrchr(line, ')') : NULL;
+    if (file)
+        fclose(file);
+    return end ? end[2] : '?';
+}
+
 static void stopped(void)
 {
-    pid_t shell = begin("trap 'trap - INT; kill -INT $$' INT; echo ready; while :; do sleep 0.05; echo alive $PMI_RANK; done");
-    shows("ready", 3, 5000);
+    pid_t shell = begin("trap 'trap - INT; kill -INT $$' INT; echo \"ready $$.\"; while :; do sleep 0.05; echo alive $PMI_RANK; done");
+    int pid[3], count = 0;
+    shows(".", 3, 5000);
+    for (const char *at = seen; count < 3 && (at = strstr(at, "ready ")); at++)
+        count += sscanf(at, "ready %d.", &pid[count]) == 1;
+    CHECK_EQUAL(count, 3);
     type("\032");
     int status = told();
     CHECK(status != -1 && WIFSTOPPED(status));
-    usleep(200000);
-    shows("ready", 3, 300); /* takes what was written before */
+    for (int i = 0; i < count; i++) { /* each stands still */
+        for (int tries = 0; tries < 5000 && state_of(pid[i]) != 'T'; tries++)
+            usleep(1000);
+        CHECK_EQUAL(state_of(pid[i]), 'T');
+    }
     seen_length = 0;
     seen[0] = 0;
-    usleep(300000);
-    struct pollfd ready = {.fd = master, .events = POLLIN};
-    CHECK_EQUAL(poll(&ready, 1, 0), 0); /* nobody is alive */
     CHECK(write(order[1], "c", 1) == 1);
     for (int rank = 0; rank < 3; rank++) {
         char words[16];

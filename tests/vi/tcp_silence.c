@@ -6,6 +6,7 @@
 #include "vi/tcp/tcp.h"
 
 #include <errno.h>
+#include <linux/sockios.h>
 #include <net/if.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -37,22 +38,34 @@ static void shorten(int fd, int name, int most, int value)
     CHECK_EQUAL(setsockopt(fd, IPPROTO_TCP, name, &value, sizeof(value)), 0);
 }
 
-/* Rank 0 has proved itself, and rank 1 falls silent. */
+/* Bytes in the kernel: FIONREAD, that can be read; SIOCOUTQ, that the other side's kernel has not acknowledged. */
+static int bytes_in(int fd, unsigned long what)
+{
+    int bytes = -1;
+    CHECK(ioctl(fd, what, &bytes) == 0);
+    return bytes;
+}
+
+/* Rank 0 has proved itself, and rank 1 falls silent: behind the proof, or (not ARRIVED) before it comes. */
 static struct call_rail *proved(bool arrived)
 {
     struct call_peer *peer;
     uint64_t since = vbase_clock_ns();
+    int fd;
 
     CHECK_EQUAL(pair_connect(0, 1), OK);
     peer = tcp_nic_of(pair[0].nic)->call.peers[1];
     PAIR_WAIT(peer->rail[0].dial && peer->rail[0].dial->phase == CALL_GREETING);
-    while (vbase_clock_ns() - since < 200000000) /* the welcome goes out */
+    fd = peer->rail[0].dial->fd;
+    while (bytes_in(fd, FIONREAD) == 0 && !pair_late(since)) /* the welcome comes */
         CHECK(vi_poll(pair[1].nic, 16) >= 0);
     if (!arrived)
         CHECK(loopback(false));
     while (peer->rail[0].dial->phase != CALL_PROVED && !pair_late(since))
         CHECK(vi_poll(pair[0].nic, 16) >= 0);
-    usleep(100000); /* its kernel has acknowledged the proof, if it heard it */
+    while (arrived && bytes_in(fd, SIOCOUTQ) > 0 && !pair_late(since))
+        sched_yield();
+    CHECK_EQUAL(bytes_in(fd, SIOCOUTQ) == 0, arrived);
     CHECK(loopback(false));
     return &peer->rail[0];
 }
