@@ -2,6 +2,22 @@
 #include "mpi/check.h"
 #include "mpi/context.h"
 
+/* Both contexts, without their ids. An error of the engine. */
+static int contexts_make(struct mpi_comm *comm)
+{
+    bool inter = mpi_comm_is_inter(comm), is_first = comm->coll.rank < comm->coll.split;
+    int *both = !inter     ? NULL
+                : is_first ? mpi_groups_join(comm->group, comm->other)
+                           : mpi_groups_join(comm->other, comm->group);
+    int error = inter && !both ? ERR_MEMORY
+                               : vmsg_context_new(comm->other->world, comm->peers,
+                                                  inter ? MSG_NO_MEMBER : comm->thing.rank, &comm->context);
+    if (!error)
+        error = vmsg_context_new(both ?: comm->group->world, comm->coll.size, comm->coll.rank, &comm->coll.context);
+    free(both);
+    return error;
+}
+
 struct mpi_comm *mpi_comm_new(struct mpi_comm *parent, struct mpi_group *group, struct mpi_group *other)
 {
     struct mpi_comm *comm = mpi_object_take(&mpi_kind_comm);
@@ -22,22 +38,10 @@ struct mpi_comm *mpi_comm_new(struct mpi_comm *parent, struct mpi_group *group, 
     }
     comm->thing.errhandler = parent ? parent->thing.errhandler : mpi_errhandler_at(MPI_ERRORS_ARE_FATAL);
     mpi_keep(comm->thing.errhandler);
-    return comm;
-}
-
-/* The context of collectives. */
-static int coll_open(struct mpi_comm *comm, uint32_t id)
-{
-    bool inter = mpi_comm_is_inter(comm), is_first = comm->coll.rank < comm->coll.split;
-    int *both = !inter     ? NULL
-                : is_first ? mpi_groups_join(comm->group, comm->other)
-                           : mpi_groups_join(comm->other, comm->group);
-    if (inter && !both)
-        return vbase_fail(ERR_MEMORY, "no memory for a communicator of %d ranks", comm->coll.size);
-    int error = vmsg_context_open(mpi_context_id(id, CONTEXT_COLLECTIVES), both ?: comm->group->world,
-                                  comm->coll.size, comm->coll.rank, &comm->coll.context);
-    free(both);
-    return error;
+    if (!contexts_make(comm))
+        return comm;
+    mpi_comm_drop(comm);
+    return NULL;
 }
 
 int mpi_comm_peers_open(const struct mpi_comm *comm, uint32_t id, enum mpi_context which, struct msg_context **out)
@@ -48,35 +52,26 @@ int mpi_comm_peers_open(const struct mpi_comm *comm, uint32_t id, enum mpi_conte
 
 int mpi_comm_open(struct mpi_comm *comm, uint32_t id)
 {
-    int error = mpi_comm_peers_open(comm, id, CONTEXT_MESSAGES, &comm->context);
-    if (error)
-        goto no_context;
-    error = coll_open(comm, id);
-    if (error)
-        goto no_collectives;
+    comm->id = id;
+    comm->numbered = true;
     if (mpi_checking)
         vmsg_context_noted(comm->context);
-    comm->id = id;
-    return OK;
-no_collectives:
-    vmsg_context_close(comm->context);
-    comm->context = NULL;
-no_context:
-    mpi_comm_drop(comm);
-    mpi_id_give(id);
+    int error = vmsg_context_enter(comm->context, mpi_context_id(id, CONTEXT_MESSAGES))
+                    ?: vmsg_context_enter(comm->coll.context, mpi_context_id(id, CONTEXT_COLLECTIVES));
+    if (error)
+        mpi_comm_drop(comm);
     return error;
 }
 
 static void comm_end(void *object)
 {
     struct mpi_comm *comm = object;
-    if (comm->context) {
-        vmsg_context_close(comm->context);
-        vmsg_context_close(comm->coll.context);
-        if (comm->hellos)
-            vmsg_context_close(comm->hellos);
+    struct msg_context *context[] = {comm->context, comm->coll.context, comm->hellos};
+    for (size_t i = 0; i < ARRAY_LENGTH(context); i++)
+        if (context[i])
+            vmsg_context_close(context[i]);
+    if (comm->numbered)
         mpi_id_give(comm->id);
-    }
     mpi_drop(comm->group);
     mpi_drop(comm->other);
     mpi_drop(comm->thing.errhandler);

@@ -49,6 +49,7 @@ struct mpi_comm {
     struct coll_group coll;      /* collectives, with a context of their own; both groups, that with the lower first
                                   * world rank first */
     uint32_t id;                 /* see mpi_context_id */
+    bool numbered;               /* has it */
     uint32_t children;           /* communicators made from this one so far: the same on all members */
     struct mpi_group *group, *other; /* other: see peers */
     struct mpi_topology *topology;
@@ -80,9 +81,9 @@ static inline void mpi_comm_drop(struct mpi_comm *comm)
 
 static inline bool mpi_comm_is_inter(const struct mpi_comm *comm) { return comm->other != comm->group; }
 
-/* One more communicator over GROUP and OTHER (a reference of each is taken), with PARENT's error handler, that nothing
- * can be sent on yet; NULL: no memory. Then it is opened with the agreed id: an error of the engine, and COMM is gone,
- * where it cannot be. */
+/* One more communicator over GROUP and OTHER (a reference of each is taken), with PARENT's error handler and all the
+ * memory that it needs, that nothing can be sent on yet; NULL: no memory. Then it is opened with the agreed id: an
+ * error of the engine, and COMM is gone, where it cannot be. */
 struct mpi_comm *mpi_comm_new(struct mpi_comm *parent, struct mpi_group *group, struct mpi_group *other);
 int mpi_comm_open(struct mpi_comm *comm, uint32_t id) MUST_CHECK;
 struct mpi_bridge;

@@ -17,8 +17,7 @@ struct birth {
 static bool birth_done(struct mpi_request *request)
 {
     struct birth *birth = request->extra;
-    /* acquire: pairs with the release of the agreement's end */
-    return atomic_load_explicit(&birth->agreement.done, memory_order_acquire);
+    return mpi_agreement_over(&birth->agreement);
 }
 
 /* A class, not raised. */
@@ -55,28 +54,39 @@ static int birth_raise(const char *call, struct mpi_request *request, int class)
 static const struct mpi_request_kind comm_request = {
     .done = birth_done, .outcome = birth_outcome, .raise = birth_raise};
 
+static int agreement_begin(struct mpi_agreement *agreement, const struct mpi_child *child)
+{
+    return child->bridge  ? mpi_agreement_over_bridge(agreement, child->bridge)
+           : child->alone ? mpi_agreement_in_group(agreement, child->group, child->tag)
+                          : mpi_agreement_start(agreement, child->parent, child->group != NULL);
+}
+
+/* There is no memory even for a request: the others, which wait for this rank, are told; it waits until they know. */
+static int birth_refuse(const struct mpi_child *child)
+{
+    struct mpi_agreement agreement = {.unable = true};
+    int error = agreement_begin(&agreement, child) ?: mpi_agreement_await(&agreement);
+    return mpi_engine_error(child->parent, child->call, error);
+}
+
 /* Starts the making of CHILD. A class that was raised. */
 static int birth_start(const struct mpi_child *child, MPI_Comm *out, struct mpi_request **request)
 {
     struct mpi_comm *parent = child->parent;
     struct mpi_group *group = child->group;
+    *out = MPI_COMM_NULL; /* also when it fails: programs look at the handle where they ought to look at the error */
     struct mpi_request *made = *request =
         mpi_request_take_with(&comm_request, child->call, parent, sizeof(struct birth));
-    struct birth *birth = made ? made->extra : NULL;
-    bool makes = made && group && !child->unable;
+    if (!made)
+        return birth_refuse(child);
+    struct birth *birth = made->extra;
+    bool makes = group && !child->unable;
     struct mpi_comm *comm = makes ? mpi_comm_new(parent, group, child->other ?: group) : NULL;
-    int error = ERR_MEMORY;
-    *out = MPI_COMM_NULL; /* also when it fails: programs look at the handle where they ought to look at the error */
-    if (made)
-        birth->agreement.unable = child->unable || (makes && !comm); /* the others wait for this rank */
-    if (made)
-        error = child->bridge  ? mpi_agreement_over_bridge(&birth->agreement, child->bridge)
-                : child->alone ? mpi_agreement_in_group(&birth->agreement, group, child->tag)
-                               : mpi_agreement_start(&birth->agreement, parent, group != NULL);
+    birth->agreement.unable = child->unable || (makes && !comm); /* the others wait for this rank */
+    int error = agreement_begin(&birth->agreement, child);
     if (error) {
         mpi_drop(comm);
-        if (made)
-            mpi_request_give(made);
+        mpi_request_give(made);
         return mpi_engine_error(parent, child->call, error);
     }
     birth->comm = comm;
@@ -262,11 +272,10 @@ int mpi_comm_split(const char *call, struct mpi_comm *parent, int color, int key
         other = inter ? color_group(parent->other, all + (is_first ? parent->size : 0), color) : NULL;
     }
     free(all);
-    if (color != MPI_UNDEFINED && (!group || (inter && !other)))
-        error = mpi_error(parent, call, MPI_ERR_NO_MEM, "no memory for a group");
+    child.unable = color != MPI_UNDEFINED && (!group || (inter && !other));
     child.group = other && other->size == 0 ? NULL : group;
     child.other = other;
-    error = error ?: mpi_comm_make(&child, out);
+    error = mpi_comm_make(&child, out);
     mpi_drop(group);
     mpi_drop(other);
     return error;

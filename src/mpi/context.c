@@ -85,7 +85,7 @@ static int exhausted(void)
 static void finish(struct mpi_agreement *agreement, int error)
 {
     agreement->error = error;
-    /* release: pairs with the acquire in mpi_request_done */
+    /* release: pairs with the acquire in mpi_agreement_over */
     atomic_store_explicit(&agreement->done, true, memory_order_release);
 }
 
@@ -229,4 +229,22 @@ void mpi_agreement_close(struct mpi_agreement *agreement)
 {
     if (agreement->schedule)
         vcoll_release(agreement->schedule);
+}
+
+bool mpi_agreement_over(void *context)
+{
+    const struct mpi_agreement *agreement = context;
+    /* acquire: pairs with the release in `finish` */
+    return atomic_load_explicit(&agreement->done, memory_order_acquire);
+}
+
+int mpi_agreement_await(struct mpi_agreement *agreement)
+{
+    int error = vmsg_wait_until(mpi_agreement_over, agreement);
+    if (error && agreement->schedule) {
+        (void)vcoll_abandon(agreement->schedule, error);
+        agreement->schedule = NULL;
+    }
+    mpi_agreement_close(agreement);
+    return error ? error : agreement->error;
 }

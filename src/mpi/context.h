@@ -47,6 +47,8 @@ int mpi_agreement_start(struct mpi_agreement *agreement, struct mpi_comm *parent
 int mpi_agreement_in_group(struct mpi_agreement *agreement, struct mpi_group *group, int tag) MUST_CHECK;
 /* Two groups: PARENT has the own one alone. It has waited for all steps when it returns. */
 int mpi_agreement_over_bridge(struct mpi_agreement *agreement, struct mpi_bridge *bridge) MUST_CHECK;
+bool mpi_agreement_over(void *agreement);
+int mpi_agreement_await(struct mpi_agreement *agreement) MUST_CHECK; /* and closes it; an error of the engine */
 void mpi_agreement_close(struct mpi_agreement *agreement);
 void mpi_id_give(uint32_t id);
 

@@ -5,21 +5,11 @@
 #include "mpi/request.h"
 #include "mpi/session.h"
 
-static bool agreement_is_over(void *context)
-{
-    const struct mpi_agreement *agreement = context;
-    /* acquire: pairs with the release of the agreement's end */
-    return atomic_load_explicit(&agreement->done, memory_order_acquire);
-}
-
 /* UNABLE: this rank has no memory for its part. An error of the engine. */
 static int number_agree(struct mpi_group *group, int tag, bool unable, uint32_t *id)
 {
     struct mpi_agreement agreement = {.unable = unable};
-    int error = mpi_agreement_in_group(&agreement, group, tag);
-    if (!error)
-        error = vmsg_wait_until(agreement_is_over, &agreement) ?: agreement.error;
-    mpi_agreement_close(&agreement);
+    int error = mpi_agreement_in_group(&agreement, group, tag) ?: mpi_agreement_await(&agreement);
     *id = agreement.id;
     return error;
 }

@@ -28,11 +28,12 @@ static int memory_error(struct mpi_comm *comm, const char *call)
     return mpi_error(comm, call, MPI_ERR_NO_MEM, "no memory for a graph");
 }
 
-/* The communicator over GROUP (NULL: not for this rank) with TOPOLOGY, which it takes. */
+/* The communicator over GROUP with TOPOLOGY, which it takes; NULL: there was no memory for one of them. */
 static int graph_deliver(const char *call, struct mpi_comm *parent, struct mpi_group *group,
                          struct mpi_topology *topology, MPI_Comm *out)
 {
-    return mpi_comm_make(&(struct mpi_child){call, parent, group, .topology = topology}, out);
+    bool unable = !group || !topology;
+    return mpi_comm_make(&(struct mpi_child){call, parent, group, .topology = topology, .unable = unable}, out);
 }
 
 /* ---- graphs that every process knows ---- */
@@ -63,20 +64,18 @@ static int graph_make(const char *call, struct mpi_comm *parent, int nodes, cons
     if (error)
         return error;
     if (rank >= nodes)
-        return graph_deliver(call, parent, NULL, NULL, out);
+        return mpi_comm_make(&(struct mpi_child){call, parent}, out);
     int begin = rank ? index[rank - 1] : 0, degree = index[rank] - begin, all = index[nodes - 1];
     struct mpi_topology *graph =
         mpi_topology_new(MPI_GRAPH, (int[TOPOLOGY_LISTS]){nodes, all}, degree, degree);
     struct mpi_group *group = graph ? mpi_group_make(nodes, parent->group->world, parent->group) : NULL;
-    if (!group) {
-        free(graph);
-        return memory_error(parent, call);
+    if (graph) {
+        memcpy(graph->index, index, (size_t)nodes * sizeof(int));
+        if (all > 0)
+            memcpy(graph->targets, edges, (size_t)all * sizeof(int));
+        graph->edges.ins = graph->edges.outs = degree;
     }
-    memcpy(graph->index, index, (size_t)nodes * sizeof(int));
-    if (all > 0)
-        memcpy(graph->targets, edges, (size_t)all * sizeof(int));
-    graph->edges.ins = graph->edges.outs = degree;
-    for (int i = 0; i < degree; i++)
+    for (int i = 0; graph && i < degree; i++)
         graph->edges.in[i] = graph->edges.out[i] = (struct coll_edge){edges[begin + i], i};
     error = graph_deliver(call, parent, group, graph, out);
     mpi_drop(group);
@@ -207,11 +206,9 @@ static int adjacent_make(const char *call, struct mpi_comm *parent, const struct
                          out->weights);
     bool weighted = ins == WEIGHTED || outs == WEIGHTED;
     struct mpi_topology *graph = dist_graph_new(in->degree, out->degree, weighted || ins + outs == 2 * ANY_WEIGHTING);
-    if (!graph)
-        return memory_error(parent, call);
-    for (int i = 0; i < in->degree; i++)
+    for (int i = 0; graph && i < in->degree; i++)
         edge_in(graph, in->rank[i], weighted ? in->weight[i] : 1);
-    for (int i = 0; i < out->degree; i++)
+    for (int i = 0; graph && i < out->degree; i++)
         edge_out(graph, out->rank[i], weighted ? out->weight[i] : 1);
     return graph_deliver(call, parent, parent->group, graph, comm);
 }
@@ -382,7 +379,7 @@ static int dist_graph_make(const char *call, struct mpi_comm *comm, struct given
     free(x.sends);
     free(x.out);
     free(x.in);
-    return error ?: graph ? graph_deliver(call, comm, comm->group, graph, out) : memory_error(comm, call);
+    return error ?: graph_deliver(call, comm, comm->group, graph, out);
 }
 ENTRY(MPI_Dist_graph_create)(MPI_Comm comm, int n, const int sources[], const int degrees[], const int destinations[],
                              const int *weights, MPI_Info info, int reorder, MPI_Comm *comm_dist_graph)

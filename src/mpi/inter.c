@@ -5,20 +5,27 @@
 
 #define PART 256 /* ranks that are told at once */
 
+/* The greatest that any rank of COMM's has, of each of COUNT numbers: needs no memory. A class that was raised. */
+static int greatest_find(const char *name, struct mpi_comm *comm, int *numbers, uint64_t count)
+{
+    struct coll_side side = {.base = numbers, .count = count, .layout = mpi_type_at(MPI_INT)->layout};
+    struct coll_call call = {.kind = COLL_ALLREDUCE,
+                             .group = &comm->coll,
+                             .send = {.base = COLL_IN_PLACE},
+                             .receive = side,
+                             .reduction = {.kernel = vtype_kernel(OPERATION_MAX, ELEMENT_I32), .commutative = true}};
+    int error = vcoll_run(&call);
+    return error ? mpi_engine_error(comm, name, error) : MPI_SUCCESS;
+}
+
 /* All of the local group have named the same leader, which is there. */
 static int leaders_compare(const struct mpi_bridge *bridge)
 {
     struct mpi_comm *local = bridge->local;
     int most[2] = {bridge->leader, ~bridge->leader}; /* the greatest, and the least */
-    struct coll_side side = {.base = most, .count = 2, .layout = mpi_type_at(MPI_INT)->layout};
-    struct coll_call call = {.kind = COLL_ALLREDUCE,
-                             .group = &local->coll,
-                             .send = {.base = COLL_IN_PLACE},
-                             .receive = side,
-                             .reduction = {.kernel = vtype_kernel(OPERATION_MAX, ELEMENT_I32), .commutative = true}};
-    int error = vcoll_run(&call);
+    int error = greatest_find(bridge->call, local, most, 2);
     if (error)
-        return mpi_engine_error(local, bridge->call, error);
+        return error;
     if (most[0] != ~most[1])
         return mpi_error(local, bridge->call, MPI_ERR_RANK, "the leaders differ: rank %d here, %d elsewhere",
                          bridge->leader, bridge->leader == most[0] ? ~most[1] : most[0]);
@@ -107,44 +114,28 @@ ENTRY(MPI_Intercomm_create)(MPI_Comm comm, int local_leader, MPI_Comm peer_comm,
 
 /* ---- merge ---- */
 
-/* What all of both groups want, in the order of collectives; to be freed. NULL: the error is raised. */
-static int *wishes_gather(const char *call, struct mpi_comm *comm, int high, int *error)
-{
-    int *all = malloc((size_t)comm->coll.size * sizeof(int));
-    struct coll_call gather = {.kind = COLL_ALLGATHER, .group = &comm->coll,
-                               .send = {.base = &high, .count = sizeof high},
-                               .receive = {.base = all, .count = sizeof high}};
-    int failed = all ? vcoll_run(&gather) : ERR_MEMORY;
-    *error = failed ? mpi_engine_error(comm, call, failed) : MPI_SUCCESS;
-    return all;
-}
-
-static int groups_merge(const char *call, struct mpi_comm *comm, bool own_first, MPI_Comm *out)
-{
-    int *world =
-        own_first ? mpi_groups_join(comm->group, comm->other) : mpi_groups_join(comm->other, comm->group);
-    struct mpi_group *group = world ? mpi_group_make(comm->coll.size, world, comm->group) : NULL;
-    free(world);
-    if (!group)
-        return mpi_error(comm, call, MPI_ERR_NO_MEM, "no memory for a group of %d ranks", comm->coll.size);
-    int error = mpi_comm_make(&(struct mpi_child){call, comm, group}, out);
-    mpi_drop(group);
-    return error;
-}
-
 /* The group that wants to be high comes last; where both want the same, in the order of collectives. */
 static int inter_merge(const char *call, struct mpi_comm *comm, int high, MPI_Comm *out)
 {
-    int error, split = comm->coll.split, *all = wishes_gather(call, comm, high != 0, &error);
-    bool is_first = comm->coll.rank < split;
-    for (int i = 0; i < comm->coll.size && !error; i++)
-        if (all[i] != all[i < split ? 0 : split])
-            error = mpi_error(comm, call, MPI_ERR_ARG, "`high` differs within %s group: rank %d against rank 0",
-                              (i < split) == is_first ? "the own" : "the other", i < split ? i : i - split);
-    if (!error)
-        error = groups_merge(call, comm, all[0] != all[split] ? !high : is_first, out);
-    free(all);
+    bool is_first = comm->coll.rank < comm->coll.split;
+    int most[4] = {-2, -2, -2, -2}; /* of the own group and of the other: the greatest, and the least */
+    int own = is_first ? 0 : 2;
+    most[own] = high;
+    most[own + 1] = ~high;
+    int error = greatest_find(call, comm, most, 4);
+    if (error)
+        return error;
+    for (int i = 0; i < 4; i += 2)
+        if (most[i] != ~most[i + 1])
+            return mpi_error(comm, call, MPI_ERR_ARG, "`high` differs within %s group: rank %d has %d",
+                             i == own ? "the own" : "the other", comm->thing.rank, high);
+    bool own_first = most[0] != most[2] ? !high : is_first;
+    int *world = own_first ? mpi_groups_join(comm->group, comm->other) : mpi_groups_join(comm->other, comm->group);
+    struct mpi_group *group = world ? mpi_group_make(comm->coll.size, world, comm->group) : NULL;
+    free(world);
+    error = mpi_comm_make(&(struct mpi_child){call, comm, group, .unable = !group}, out);
+    mpi_drop(group);
     return error;
 }
 ENTRY(MPI_Intercomm_merge)(MPI_Comm comm, int high, MPI_Comm *newcomm)
-    { return CHECK_WAITS(INTER_OF(comm), GIVEN(newcomm)) ?: inter_merge(NAME, mpi_comm_at(comm), high, newcomm); }
+    { return CHECK_WAITS(INTER_OF(comm), GIVEN(newcomm)) ?: inter_merge(NAME, mpi_comm_at(comm), high != 0, newcomm); }

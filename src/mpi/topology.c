@@ -77,20 +77,23 @@ static int grid_check(struct mpi_comm *comm, const char *call, int n, const int 
     return MPI_SUCCESS;
 }
 
-/* The new communicator over GROUP (NULL: not for this rank; else dropped) with TOPOLOGY, which it takes. */
-static int grid_make(const char *call, struct mpi_comm *parent, struct mpi_group *group, struct mpi_topology *topology,
-                MPI_Comm *out)
+/* The new communicator over GROUP, which is dropped, with TOPOLOGY, which it takes. A MEMBER that lacks one of them had
+ * no memory. */
+static int grid_make(const char *call, struct mpi_comm *parent, bool member, struct mpi_group *group,
+                     struct mpi_topology *topology, MPI_Comm *out)
 {
-    if (group) {
+    bool unable = member && (!group || !topology);
+    if (member && !unable) {
         grid_coordinates(topology, group->rank, topology->coordinates);
         grid_edges_find(topology);
     }
-    int error = mpi_comm_make(&(struct mpi_child){call, parent, group, .topology = topology}, out);
+    int error = mpi_comm_make(&(struct mpi_child){call, parent, group, .topology = topology, .unable = unable}, out);
     mpi_drop(group);
     return error;
 }
 
-/* The members of a grid, which may be in another order; NULL: this process is none. A class that was raised. */
+/* The members of a grid, which may be in another order; NULL: this process is none, or there is no memory. A class that
+ * was raised. */
 static int grid_group(const char *call, struct mpi_comm *parent, const struct mpi_topology *grid, int ranks,
                       int reorder, struct mpi_group **group)
 {
@@ -103,8 +106,7 @@ static int grid_group(const char *call, struct mpi_comm *parent, const struct mp
         order[i] = parent->group->world[order[i]];
     *group = mpi_group_make(ranks, order ?: parent->group->world, parent->group);
     free(order);
-    return *group ? MPI_SUCCESS
-                  : mpi_error(parent, call, MPI_ERR_NO_MEM, "no memory for a grid of %d ranks", ranks);
+    return MPI_SUCCESS;
 }
 
 ENTRY(MPI_Cart_create)(MPI_Comm handle, int n, const int dims[], const int periods[], int reorder, MPI_Comm *comm_cart)
@@ -124,10 +126,8 @@ ENTRY(MPI_Cart_create)(MPI_Comm handle, int n, const int dims[], const int perio
     }
     if (topology)
         error = grid_group(NAME, parent, topology, ranks, reorder, &group);
-    else
-        error = mpi_error(parent, NAME, MPI_ERR_NO_MEM, "no memory for a grid of %d ranks", ranks);
     if (!error)
-        return grid_make(NAME, parent, group, topology, comm_cart);
+        return grid_make(NAME, parent, parent->thing.rank < ranks, group, topology, comm_cart);
     free(topology);
     return error;
 }
@@ -165,19 +165,15 @@ ENTRY(MPI_Cart_sub)(MPI_Comm handle, const int remain[], MPI_Comm *newcomm)
     if (grid->dimensions > 0 && !remain)
         return mpi_null(parent, NAME, "remain_dims");
     struct mpi_topology *topology = grid_new(grid->dimensions);
-    struct mpi_group *group = topology ? grid_slice(parent, remain) : NULL;
-    if (!group) {
-        free(topology);
-        return mpi_error(parent, NAME, MPI_ERR_NO_MEM, "no memory for a grid");
-    }
     int n = 0;
-    for (int i = 0; i < grid->dimensions; i++)
+    for (int i = 0; topology && i < grid->dimensions; i++)
         if (remain[i]) {
             topology->extent[n] = grid->extent[i];
             topology->periodic[n++] = grid->periodic[i];
         }
-    topology->dimensions = n;
-    return grid_make(NAME, parent, group, topology, newcomm);
+    if (topology)
+        topology->dimensions = n;
+    return grid_make(NAME, parent, true, grid_slice(parent, remain), topology, newcomm);
 }
 
 /* ---- questions ---- */

@@ -6,6 +6,8 @@
  * out. */
 #include "msg/match.h"
 
+#define NOT_ENTERED UINT32_MAX /* the id of a context that has none yet */
+
 static void context_free(struct msg_context *context)
 {
     free(context->rank_of);
@@ -19,41 +21,38 @@ static int members_copy(struct msg_context *context, const int *members)
     context->world = malloc((size_t)context->size * sizeof(int));
     context->rank_of = malloc((size_t)vmsg_engine.size * sizeof(int));
     if (!context->world || !context->rank_of)
-        return vbase_fail(ERR_MEMORY, "no memory for the %d members of context %u", context->size, context->id);
+        return vbase_fail(ERR_MEMORY, "no memory for the %d members of a context", context->size);
     for (int i = 0; i < vmsg_engine.size; i++)
         context->rank_of[i] = -1;
     for (int i = 0; i < context->size; i++) {
         int world = members[i];
         if (world < 0 || world >= vmsg_engine.size || context->rank_of[world] >= 0)
-            return vbase_fail(ERR_ARGUMENT, "member %d of context %u is rank %d: not in this job, or there twice", i,
-                              context->id, world);
+            return vbase_fail(ERR_ARGUMENT, "member %d of a context is rank %d: not in this job, or there twice", i,
+                              world);
         context->world[i] = world;
         context->rank_of[world] = i;
     }
     return OK;
 }
 
-static int context_make(int network, uint32_t id, const int *members, int size, int rank, struct msg_context **out)
+int vmsg_context_new(const int *members, int size, int rank, struct msg_context **out)
 {
     if (!vmsg_engine.open)
         return vmsg_closed();
-    if (id >= MSG_CONTEXTS || size < 1 || rank < MSG_NO_MEMBER || rank >= size ||
-        (!members && size != vmsg_engine.size))
-        return vbase_fail(ERR_ARGUMENT, "context id %u, size %d, rank %d", id, size, rank);
+    if (size < 1 || rank < MSG_NO_MEMBER || rank >= size || (!members && size != vmsg_engine.size))
+        return vbase_fail(ERR_ARGUMENT, "a context of size %d, rank %d", size, rank);
     if (rank != MSG_NO_MEMBER && (members ? members[rank] : rank) != vmsg_engine.rank)
-        return vbase_fail(ERR_ARGUMENT, "rank %d of context %u is not this process", rank, id);
+        return vbase_fail(ERR_ARGUMENT, "rank %d of a context is not this process", rank);
     struct msg_context *context = calloc(1, sizeof *context);
     if (!context)
-        return vbase_fail(ERR_MEMORY, "no memory for context %u", id);
-    context->id = id;
-    context->network = network;
-    context->eager = msg_header(MSG_FRAME_EAGER, id, 0, 0);
+        return vbase_fail(ERR_MEMORY, "no memory for a context");
+    context->id = NOT_ENTERED;
     context->size = size;
     context->rank = rank;
     list_init(&context->wildcard);
     list_init(&context->arrivals);
     context->member = calloc((size_t)size, sizeof *context->member);
-    int error = context->member ? OK : vbase_fail(ERR_MEMORY, "no memory for the %d members of context %u", size, id);
+    int error = context->member ? OK : vbase_fail(ERR_MEMORY, "no memory for the %d members of a context", size);
     if (!error && members)
         error = members_copy(context, members);
     if (error) {
@@ -90,21 +89,33 @@ static void early_enter(struct msg_context *context)
 
 static uint32_t contexts_open; /* with progress kept out; the table is long, and most of it was never touched */
 
-static int context_open(int network, uint32_t id, const int *members, int size, int rank, struct msg_context **out)
+int vmsg_context_enter(struct msg_context *context, uint32_t id)
 {
-    struct msg_context *context = NULL;
-    int error = context_make(network, id, members, size, rank, &context);
-    if (error)
-        return error;
+    int error = OK;
+    if (id >= MSG_CONTEXTS)
+        return vbase_fail(ERR_ARGUMENT, "context id %u", id);
     msg_progress_keep_out();
     if (vmsg_engine.context[id]) {
         error = vbase_fail(ERR_STATE, "context id %u is in use", id);
     } else {
+        context->id = id;
+        context->eager = msg_header(MSG_FRAME_EAGER, id, 0, 0);
         early_enter(context);
         vmsg_engine.context[id] = context;
         contexts_open++;
     }
     msg_progress_leave();
+    return error;
+}
+
+static int context_open(int network, uint32_t id, const int *members, int size, int rank, struct msg_context **out)
+{
+    struct msg_context *context = NULL;
+    int error = vmsg_context_new(members, size, rank, &context);
+    if (error)
+        return error;
+    context->network = network;
+    error = vmsg_context_enter(context, id);
     if (error)
         context_free(context);
     else
@@ -144,6 +155,10 @@ void vmsg_context_close(struct msg_context *context)
 {
     if (!vmsg_engine.open)
         return;
+    if (context->id == NOT_ENTERED) {
+        context_free(context);
+        return;
+    }
     msg_progress_keep_out();
     vmsg_engine.context[context->id] = NULL;
     contexts_open--;

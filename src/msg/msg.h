@@ -108,6 +108,10 @@ VEXPORT void vmsg_abort(int status, const char *message) __attribute__((noreturn
 #define MSG_NO_MEMBER (-1)
 VEXPORT int vmsg_context_open(uint32_t id, const int *members, int size, int rank,
                               struct msg_context **context) MUST_CHECK;
+/* The same in two steps: where members agree on the id, what needs memory is done before all rely on it. A context that
+ * has not been entered can only be closed. */
+VEXPORT int vmsg_context_new(const int *members, int size, int rank, struct msg_context **context) MUST_CHECK;
+VEXPORT int vmsg_context_enter(struct msg_context *context, uint32_t id) MUST_CHECK;
 
 #define MSG_NETWORKS 4 /* the usual ways, and those of channels bound to a network: a nic and peers of their own */
 /* A network of its own to all ranks, also between those of one host: over the transport of this NAME, or over the one
