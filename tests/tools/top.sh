@@ -31,8 +31,8 @@ kill -TERM $job
 wait $job 2>/dev/null
 wait $top || fail "status $? of one whose job has ended"
 
-expect 2 "" "~-x is not understood" $viaduct top -x
-expect 2 "" "~0 is not understood" $viaduct top -n 0
+expect 2 "" "~-x is not an option" $viaduct top -x
+expect 2 "" "~0 is not an option or its value" $viaduct top -n 0
 expect 2 "" "~there is no process 4194303" $viaduct top 4194303
 expect 2 "" "~no is no PID" $viaduct top no
 expect 0 "~usage: viaduct top" "" $viaduct top --help
