@@ -242,7 +242,7 @@ static int options_read(int argc, char **argv, struct options *options)
         else
             end = argv[i];
         if (end && (*end || options->count <= 0)) {
-            fprintf(stderr, "viaduct top: %s is not understood; viaduct top --help\n", argv[i]);
+            fprintf(stderr, "viaduct top: %s is not an option or its value; viaduct top --help lists them\n", argv[i]);
             return 3;
         }
     }

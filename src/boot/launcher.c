@@ -209,7 +209,7 @@ int vboot_launcher_find(struct boot_own *own)
     else
         error = foreign_refuse();
     if (error != OK && vbase_settings.foreign) {
-        LOG_INFO("going on alone (VIADUCT_FOREIGN): %s", vbase_error_detail());
+        LOG_INFO("running as a job of one rank (VIADUCT_FOREIGN): %s", vbase_error_detail());
         solo_join(own);
         error = OK;
     }

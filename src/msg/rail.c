@@ -330,7 +330,7 @@ static bool fence_heard(struct msg_peer *peer, struct vi *vi, const struct msg_f
         rail_lose(peer, held, vbase_fail(ERR_LINK_DOWN, "rank %d has lost it", peer->world));
     int error = vmsg_replay_fenced(replay, over, body->name, body->landed, asking);
     if (error == ERR_AGAIN)
-        rail_lose(peer, over, vbase_fail(ERR_LINK_DOWN, "too many fences of rank %d wait for it", peer->world));
+        rail_lose(peer, over, vbase_fail(ERR_LINK_DOWN, "rank %d has too many fences pending", peer->world));
     if (error == OK)
         flush_soon(peer);
     return error != ERR_PROTOCOL;

@@ -42,7 +42,7 @@ void fence_check(struct run_job *job)
     if (!waiting)
         return;
     if (ended && job->ending == ENDING_NO) {
-        output_line(job, "the ranks on %s have ended, but others would wait for them", ended);
+        output_line(job, "all ranks on %s have ended while other ranks are still in MPI: the job is ended", ended);
         end_begin(job, 1, SECOND_NS);
     }
     if (missing || ended || job->fence_told)

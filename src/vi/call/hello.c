@@ -44,7 +44,7 @@ int call_hello_judge(const struct call_hello *hello, uint32_t ranks)
     if (hello->from >= ranks || hello->from == hello->to || hello->epoch == 0 || hello->zero != 0)
         return vbase_fail(ERR_DENIED, "rank %u, epoch %u cannot be", hello->from, hello->epoch);
     if (hello->rail >= CALL_RAILS)
-        return vbase_fail(ERR_DENIED, "it asks for rail %u", hello->rail);
+        return vbase_fail(ERR_DENIED, "its handshake names rail %u, which does not exist", hello->rail);
     return OK;
 }
 

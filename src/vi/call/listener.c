@@ -254,7 +254,7 @@ static int caller_welcome(struct call_listener *listener, struct caller *caller)
     static const struct call_welcome unwelcome = {.magic = CALL_MAGIC, .version = CALL_VERSION};
     int error = call_hello_judge(&caller->hello, listener->ranks);
     if (!error && !seat_of(listener, caller->hello.to))
-        error = vbase_fail(ERR_DENIED, "it looks for rank %u, who is not here", caller->hello.to);
+        error = vbase_fail(ERR_DENIED, "its handshake names rank %u, which is not on this host", caller->hello.to);
     if (error == ERR_MISMATCH || error == ERR_DENIED)
         /* so that the other side can say what is wrong */
         (void)!call_greeting_say(caller->fd, &unwelcome, sizeof(unwelcome));

@@ -29,7 +29,7 @@ static const char *address_fault(const struct call_interfaces *from, int at, con
     if (from->address[at].unsettled)
         return "not used: the address is tentative, temporary or deprecated";
     if (call_address_special(&from->address[at].address))
-        return "not used: the address names no host to others";
+        return "not used: a loopback, link-local or otherwise special address";
     return cards->count == CALL_CARDS ? "not used: there are enough better ones"
                                      : "not used: one address of a kind is enough for a card";
 }
