@@ -98,6 +98,38 @@ message(STATUS "launcher ${viaduct_MPIEXEC} version 5.0 libraries ${file}")
 EOF
 configure "$work/project2" "find_package(viaduct)" "-Dviaduct_DIR=$tree/lib/cmake/viaduct"
 
+if command -v gfortran >/dev/null; then
+    mkdir "$work/project3"
+    cat >"$work/project3/CMakeLists.txt" <<'EOF'
+cmake_minimum_required(VERSION 3.12)
+project(sum Fortran)
+find_package(MPI 3.0 REQUIRED COMPONENTS Fortran)
+add_executable(sum sum.f90)
+target_link_libraries(sum PRIVATE MPI::MPI_Fortran)
+message(STATUS "bindings ${MPI_Fortran_HAVE_F77_HEADER} ${MPI_Fortran_HAVE_F90_MODULE} ${MPI_Fortran_HAVE_F08_MODULE}")
+message(STATUS "launcher ${MPIEXEC_EXECUTABLE} version ${MPI_Fortran_VERSION} libraries @TREE@/lib/libmpi_abi.so")
+message(STATUS "found ${MPI_Fortran_LIBRARIES}")
+EOF
+    sed -i "s|@TREE@|$tree|" "$work/project3/CMakeLists.txt"
+    cat >"$work/project3/sum.f90" <<'EOF'
+program sums
+  use mpi_f08
+  implicit none
+  integer :: rank, size, total
+  call MPI_Init()
+  call MPI_Comm_rank(MPI_COMM_WORLD, rank)
+  call MPI_Comm_size(MPI_COMM_WORLD, size)
+  call MPI_Allreduce(rank, total, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD)
+  if (rank == 0) print '(a, i0, a, i0)', 'sum ', total, ' of ', size
+  call MPI_Finalize()
+end program
+EOF
+    configure "$work/project3" "find_package(MPI COMPONENTS Fortran)"
+    run 120 "$cmake" -S "$work/project3" -B "$work/project3/build"
+    expect_out '^-- bindings TRUE TRUE TRUE$' "the bindings of Fortran"
+    expect_out "^-- found $tree/lib/libviaduct_mpifort.so;$tree/lib/libmpi_abi.so$" "the libraries of Fortran"
+fi
+
 # pkg-config
 if command -v pkg-config >/dev/null; then
     export PKG_CONFIG_PATH=$tree/lib/pkgconfig

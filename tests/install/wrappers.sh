@@ -56,6 +56,18 @@ says one env MPI_CC=one MPICH_CC=two "$bin/mpicc" -showme:command
 says mine env MPI_CC=other "$bin/mpicc" -cc=mine -showme:command
 says "mine -c a.c $compile" "$bin/mpicc" -show -cc=mine -c a.c
 
+if command -v gfortran >/dev/null; then
+    says "-L$root/lib -Wl,-rpath,$root/lib -lviaduct_mpifort -lmpi_abi" "$bin/mpif90" -showme:link
+    says "gfortran" env -u MPI_FC "$bin/mpif77" -showme:command
+    says "mine" env MPI_FC=mine "$bin/mpifc" -showme:command
+    run 20 "$bin/mpifort" -showme:version
+    expect_out '^mpifort: Viaduct [0-9.]+ \(Language: Fortran\)$' "mpifort -showme:version"
+    run 60 "$bin/mpifort" --prepare
+    expect_status 0 "mpifort --prepare"
+    run 20 "$bin/mpifort" -show -c a.f90
+    expect_out "^gfortran -c a.f90 -I$root/lib/viaduct/fortran -I[^ ]+$" "mpifort -show -c"
+fi
+
 # By other names, through links, from elsewhere
 ln -s "$bin/mpicxx" "$work/mpicxx.mine"
 ln -s mpicxx.mine "$work/mpic++"
