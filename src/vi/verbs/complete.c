@@ -70,21 +70,12 @@ static void count_one(struct verbs_vi *vi)
         verbs_control_send(vi, VERBS_TAKEN);
 }
 
-static const char *fault_of(const struct verbs_frame *frame, uint32_t length)
-{
-    if (length < sizeof(*frame))
-        return "less than a frame";
-    if (frame->kind == 0 || frame->kind >= VERBS_KINDS)
-        return "a frame of no kind";
-    return length > sizeof(*frame) && frame->kind != VERBS_SEND ? "a frame that is too long" : NULL;
-}
-
 static void frame_take(struct verbs_vi *vi, const uint8_t *block, uint32_t length)
 {
     struct verbs_nic *nic = verbs_home(vi);
     struct verbs_frame frame;
     memcpy(&frame, block, sizeof(frame));
-    const char *fault = fault_of(&frame, length);
+    const char *fault = verbs_frame_fault(&frame, length);
     if (!fault && !credit_take(vi, frame.taken))
         fault = "a credit for what was not sent";
     if (unlikely(fault)) {

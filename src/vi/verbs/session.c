@@ -104,14 +104,13 @@ static void session_attach(struct call_vi *base, struct call_link *link)
 
 static int meeting_hear(struct verbs_vi *vi)
 {
-    const struct verbs_meeting *theirs = &vi->theirs;
     struct verbs_ready ready = {VERBS_MAGIC};
     int error = call_greeting_hear(vi->call.link->fd, &vi->theirs, sizeof(vi->theirs), &vi->heard);
     if (error)
         return error;
-    if (theirs->magic != VERBS_MAGIC || theirs->number > 0xffffff || theirs->first > 0xffffff || theirs->mtu < 1 ||
-        theirs->mtu > 5)
-        return vbase_fail(ERR_PROTOCOL, "rank %u tells of no queue pair", vi->call.vi.peer);
+    const char *fault = verbs_meeting_fault(&vi->theirs);
+    if (fault)
+        return vbase_fail(ERR_PROTOCOL, "rank %u tells of %s", vi->call.vi.peer, fault);
     base_lock(&vi->lock);
     error = vi->qp ? verbs_pair_connect(vi) : ERR_LINK_DOWN;
     vi->state = error ? vi->state : VERBS_READY;

@@ -15,6 +15,10 @@ struct verbs_meeting { /* each side's first message: how its queue pair is reach
 };
 _Static_assert(sizeof(struct verbs_meeting) == 40, "a meeting on the wire");
 
+#define VERBS_MTU_MOST 5
+/* What is wrong with it; NULL: nothing. */
+const char *verbs_meeting_fault(const struct verbs_meeting *meeting);
+
 struct verbs_ready { /* its second: its queue pair can send and receive */
     uint64_t magic;
 };
@@ -33,3 +37,6 @@ struct verbs_frame {
     uint16_t kind, zero;
 };
 _Static_assert(sizeof(struct verbs_frame) == 16, "a frame on the wire");
+
+/* What is wrong with it, if the completion says LENGTH; NULL: nothing. */
+const char *verbs_frame_fault(const struct verbs_frame *frame, uint32_t length);
