@@ -121,7 +121,7 @@ static void combine(struct coll_visit *visit, uint64_t offset, char *out, uint64
     for (uint64_t at = 0; at < count && out; at += n) {
         char *to = visit->direct ? sum : out + at * visit->size;
         n = least(count - at, most);
-        for (int r = 0; r < visit->hall->ranks; r++) {
+        for (int r = 0; r < visit->operands; r++) {
             const char *from = operand(visit, r, offset + at * visit->size, piece, n * visit->size);
             if (r)
                 visit->call->reduction.kernel(from, to, n);
@@ -312,6 +312,19 @@ static void sums_parts(struct coll_visit *visit)
     visit->take = pieces_combine;
 }
 
+/* Each rank has the sum of those before it. */
+static void sums_prefix(struct coll_visit *visit)
+{
+    visit->same = true;
+    visit->count = visit->call->receive.count;
+    visit->out = visit->mine = visit->call->receive.base;
+    visit->piece = hall_desk_size(visit->hall->ranks) / visit->size * visit->size;
+    visit->rounds = steps_of(visit->count * visit->size, visit->piece);
+    visit->takes = visit->operands ? visit->rounds : 0;
+    visit->lay = pieces_lay;
+    visit->take = pieces_combine;
+}
+
 /* All have all sums, or the root has. */
 static void sums_all(struct coll_visit *visit)
 {
@@ -343,10 +356,13 @@ void vcoll_visit_exchanges(struct coll_visit *visit, bool direct)
     visit->same = false;
     visit->takes = UINT64_MAX;
     visit->size = coll_element_size(call);
+    visit->operands = coll_operands(visit);
     visit->own = coll_own_base(call);
     visit->gives = coll_bytes((void *)(uintptr_t)visit->own, part_begin(visit, visit->hall->ranks) * visit->size);
     if (call->kind == COLL_ALLREDUCE || call->kind == COLL_REDUCE)
         sums_all(visit);
+    else if (coll_is_scan(call->kind))
+        sums_prefix(visit);
     else if (scatters(visit))
         sums_parts(visit);
     else {

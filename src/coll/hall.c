@@ -132,6 +132,8 @@ static inline bool suits(const struct coll_call *call)
         return true;
     case COLL_ALLREDUCE:
     case COLL_REDUCE:
+    case COLL_SCAN:
+    case COLL_EXSCAN:
         return reduces(call) && call->receive.count > 0;
     case COLL_REDUCE_SCATTER:
     case COLL_REDUCE_SCATTER_BLOCK:
@@ -226,7 +228,10 @@ static inline void visit_make(struct coll_visit *visit, const struct coll_call *
     visit->out = call->receive.base;
     visit->size = coll_element_size(call);
     visit->count = call->receive.count;
-    vcoll_visit_reduces(visit, root < 0 || root == call->group->rank);
+    if (unlikely(coll_is_scan(call->kind)))
+        vcoll_visit_scans(visit);
+    else
+        vcoll_visit_reduces(visit, root < 0 || root == call->group->rank);
 }
 
 static int broadcast(const struct coll_call *call)

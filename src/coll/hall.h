@@ -111,6 +111,7 @@ struct coll_visit {
     const char *own;
     char *out;
     size_t size, count;
+    int operands;     /* those of so many ranks, from the first on, are combined */
     /* exchange.c */
     struct type_buffer gives; /* all that this rank gives */
     char *mine;       /* where the sums go that this rank makes; NULL: nowhere */
@@ -184,6 +185,16 @@ int vcoll_visit_run(struct coll_visit *visit) MUST_CHECK;
 /* What number COUNT elements of SIZE bytes come to: those of all ranks, combined in their order. No KERNEL: a barrier.
  * They are at most what a block of the track holds. WAITS: this rank needs the result, or that all have come. */
 void vcoll_visit_reduces(struct coll_visit *visit, bool waits);
+/* The same of the ranks up to this one, or below it. */
+void vcoll_visit_scans(struct coll_visit *visit);
+
+static inline bool coll_is_scan(enum coll_kind kind) { return kind == COLL_SCAN || kind == COLL_EXSCAN; }
+
+/* Of so many ranks, from the first on, a rank gets the values. */
+static inline int coll_operands(const struct coll_visit *visit)
+{
+    return coll_is_scan(visit->call->kind) ? visit->hall->rank + (visit->call->kind == COLL_SCAN) : visit->hall->ranks;
+}
 
 static inline void coll_visit_note(struct coll_visit *visit, int error)
 {

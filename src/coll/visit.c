@@ -53,9 +53,9 @@ static inline void bytes_copy(void *to, const void *from, size_t bytes)
         memcpy(to, from, bytes);
 }
 
-/* The blocks of all ranks, in their order. The kernel puts its left operand first, so OUT, which holds the ranks
- * before, is the right place only for commutative kernels; the built-in ones all are. */
-static void blocks_combine(const struct coll_visit *visit, void *out)
+/* The blocks of the first RANKS ranks, in their order. The kernel puts its left operand first, so OUT, which holds
+ * the ranks before, is the right place only for commutative kernels; the built-in ones all are. */
+static inline void blocks_combine(const struct coll_visit *visit, type_kernel *kernel, int ranks, void *out)
 {
     const struct hall_track *track = visit->track;
     size_t bytes = visit->size * visit->count;
@@ -63,8 +63,8 @@ static void blocks_combine(const struct coll_visit *visit, void *out)
                *second = hall_data(track, hall_place(1, track->epoch), bytes);
     ptrdiff_t stride = second - block;
     bytes_copy(out, block, bytes);
-    for (int left = visit->hall->ranks - 1; left; left--)
-        visit->kernel(block += stride, out, visit->count);
+    for (int left = ranks - 1; left; left--)
+        kernel(block += stride, out, visit->count);
 }
 
 static inline __attribute__((always_inline)) void visit_arrive(struct coll_visit *visit)
@@ -78,7 +78,8 @@ static inline __attribute__((always_inline)) void visit_arrive(struct coll_visit
             epoch * (uint64_t)visit->hall->ranks)
             return;
         if (visit->kernel)
-            blocks_combine(visit, hall_data(track, HALL_RESULT, visit->size * visit->count));
+            blocks_combine(visit, visit->kernel, visit->hall->ranks,
+                           hall_data(track, HALL_RESULT, visit->size * visit->count));
         word = &track->block[HALL_RESULT].epoch;
     }
     /* release: pairs with the acquire in track_is_settled */
@@ -156,7 +157,12 @@ static void result_take(struct coll_visit *visit)
     if (visit->hall->crowd)
         bytes_copy(visit->out, hall_data(visit->track, HALL_RESULT, bytes), bytes);
     else
-        blocks_combine(visit, visit->out);
+        blocks_combine(visit, visit->kernel, visit->hall->ranks, visit->out);
+}
+
+static void prefix_take(struct coll_visit *visit)
+{
+    blocks_combine(visit, visit->call->reduction.kernel, visit->operands, visit->out);
 }
 
 void vcoll_visit_reduces(struct coll_visit *visit, bool waits)
@@ -165,6 +171,17 @@ void vcoll_visit_reduces(struct coll_visit *visit, bool waits)
     visit->takes = waits;
     visit->lay = visit->kernel ? value_lay : NULL;
     visit->take = visit->kernel ? result_take : NULL;
+}
+
+/* No kernel: each rank has another result, so nobody makes it for others. */
+void vcoll_visit_scans(struct coll_visit *visit)
+{
+    visit->kernel = NULL;
+    visit->operands = coll_operands(visit);
+    visit->rounds = 1;
+    visit->takes = visit->operands > 0;
+    visit->lay = value_lay;
+    visit->take = prefix_take;
 }
 
 void vcoll_hall_drop(struct coll_hall *hall)
