@@ -145,6 +145,32 @@ static void names(void)
     MPI_Comm_free(&comm);
 }
 
+/* Ranks that call for one communicator with groups that differ are told so, and the next one can be made. */
+static void groups_differ(void)
+{
+    MPI_Comm made;
+    MPI_Group world, part;
+    char text[MPI_MAX_ERROR_STRING];
+    int length, error;
+    if (size < 3 || rank > 1)
+        return;
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Comm_group(MPI_COMM_WORLD, &world);
+    MPI_Group_incl(world, 2 + rank, (int[]){0, 1, 2}, &part);
+    error = MPI_Comm_create_group(MPI_COMM_WORLD, part, 5, &made);
+    CHECK_CLASS(error, MPI_ERR_GROUP);
+    CHECK(made == MPI_COMM_NULL);
+    MPI_Error_string(error, text, &length);
+    CHECK(strstr(text, "MPI_Comm_create_group") && strstr(text, rank == 0 ? "another group of 3 ranks, this one of 2" : "leads"));
+    MPI_Group_free(&part);
+    MPI_Group_incl(world, 2, (int[]){0, 1}, &part);
+    CHECK_OK(MPI_Comm_create_group(MPI_COMM_WORLD, part, 5, &made));
+    CHECK_OK(MPI_Comm_free(&made));
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+    MPI_Group_free(&part);
+    MPI_Group_free(&world);
+}
+
 int main(void)
 {
     check_init();
@@ -154,5 +180,6 @@ int main(void)
     many();
     free_early();
     names();
+    groups_differ();
     return check_finalize();
 }
