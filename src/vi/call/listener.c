@@ -14,7 +14,6 @@
 #include <signal.h>
 #include <sys/timerfd.h>
 
-#define EVENTS      16
 #define TIMER_WORD  CALL_CARDS     /* in epoll's data; below: listening sockets; above: the places of unauthenticated
                                    * connections */
 
@@ -316,9 +315,9 @@ static void timer_run(struct call_listener *listener, uint64_t now)
 
 void call_listener_step(struct call_listener *listener, uint64_t now)
 {
-    struct epoll_event event[EVENTS];
+    struct epoll_event event[TUNED(LISTENER_EVENTS)];
     uint64_t before = listener->timer_at, ticked;
-    int count = epoll_wait(listener->epoll, event, EVENTS, 0);
+    int count = epoll_wait(listener->epoll, event, (int)TUNED(LISTENER_EVENTS), 0);
     for (int i = 0; i < count; i++) {
         uint64_t word = event[i].data.u64;
         if (word < TIMER_WORD)

@@ -11,7 +11,6 @@
 #include <poll.h>
 #include <sys/ioctl.h>
 
-#define EVENTS     16
 
 /* ---- polling ----------------------------------------------------------------------------------------------------- */
 
@@ -30,8 +29,8 @@ static void link_event(struct tcp_nic *nic, struct tcp_link *link, uint32_t even
 
 static void epoll_ask(struct tcp_nic *nic, int budget)
 {
-    struct epoll_event event[EVENTS];
-    int count = epoll_wait(nic->call.epoll, event, EVENTS, 0);
+    struct epoll_event event[TUNED(TCP_EVENTS)];
+    int count = epoll_wait(nic->call.epoll, event, (int)TUNED(TCP_EVENTS), 0);
     uint64_t now = 0;
     COUNT(net_asks);
     nic->asked = nic->looked;
@@ -224,7 +223,7 @@ static int tcp_open(const struct vi_setup *setup, struct vi_nic **out)
     nic->tick_timer = vbase_clock_ticks_of_ns(TUNED(TCP_TIMERS));
     vbase_pool_open(&nic->regions, sizeof(struct tcp_region), 0);
     int error = call_open(&nic->call, &tcp_provider, setup);
-    nic->call.nic.caps = (struct vi_caps){.max_send = TCP_MAX_SEND, .max_put = TCP_MAX_PUT, .depth = TCP_DEPTH,
+    nic->call.nic.caps = (struct vi_caps){.max_send = TCP_MAX_SEND, .max_put = TCP_MAX_PUT, .depth = TUNED(TCP_DEPTH),
                                           .trip_ns = TUNED(TCP_TRIP), .put_least = 1, .ordered = 1, .put = 1,
                                           .polls_cost = 1};
     if (error)

@@ -9,8 +9,6 @@
  * A socket that fails here is only marked; the poll finds the mark and tells the sink. */
 #include "vi/tcp/tcp.h"
 
-#define DIRECT 32  /* pieces of a send that go straight to the socket, its frame included */
-#define BATCH  64  /* pieces of a queue in one system call */
 /* Makes the poll examine this vi: its queue is not empty, or its socket has failed. */
 static void writer_add(struct tcp_vi *vi)
 {
@@ -94,10 +92,10 @@ static uint64_t total_of(const struct iovec *piece, int pieces)
  * meanwhile: so less in one call to another host than within a host, where fewer calls are better. */
 static void queue_flush(struct tcp_vi *vi)
 {
-    struct iovec piece[BATCH];
+    struct iovec piece[TUNED(TCP_PIECES)];
     vi->held = false;
     for (int turn = 0; turn < (int)TUNED(TCP_TURNS) && vi->queue.first; turn++) {
-        int pieces = tcp_queue_gather(&vi->queue, piece, BATCH,
+        int pieces = tcp_queue_gather(&vi->queue, piece, (int)TUNED(TCP_PIECES),
                                       vi->call.near ? TUNED(TCP_PUSH_NEAR) : TUNED(TCP_PUSH_MOST));
         size_t asked = total_of(piece, pieces);
         ssize_t sent = socket_send(vi, piece, pieces);
@@ -115,12 +113,12 @@ static void queue_flush(struct tcp_vi *vi)
 static int frame_send(struct tcp_vi *vi, const struct tcp_frame *frame, const struct iovec *piece, int pieces,
                       bool more)
 {
-    struct iovec all[DIRECT];
+    struct iovec all[TUNED(TCP_PIECES_DIRECT)];
     size_t total = sizeof(*frame) + frame->length;
     ssize_t sent = 0;
     int error;
     all[0] = (struct iovec){(void *)frame, sizeof(*frame)};
-    if (pieces >= DIRECT) {
+    if (pieces >= (int)TUNED(TCP_PIECES_DIRECT)) {
         bool fresh = !vi->queue.first && vi->call.link;
         error = queue_pieces(vi, all, 1, 0) ?: queue_pieces(vi, piece, pieces, 0);
         if (!error && fresh)
@@ -153,7 +151,7 @@ static int send_room(struct tcp_vi *vi, uint64_t length)
                          atomic_load_explicit(&vi->taken, memory_order_relaxed);
     if (vi->failed)
         return ERR_LINK_DOWN;
-    if (under_way >= TCP_DEPTH) {
+    if (under_way >= TUNED(TCP_DEPTH)) {
         COUNT(lane_full);
         return ERR_AGAIN;
     }
@@ -202,10 +200,10 @@ static int put_room(struct tcp_vi *vi, bool posted)
     if (error || !posted)
         return error;
     if (!vi->posted)
-        vi->posted = calloc(TCP_PUTS, sizeof(*vi->posted));
+        vi->posted = calloc(TUNED(TCP_PUTS), sizeof(*vi->posted));
     if (!vi->posted)
         return vbase_fail(ERR_MEMORY, "puts to rank %u", vi->call.vi.peer);
-    if (vi->posted_end - vi->posted_first < TCP_PUTS)
+    if (vi->posted_end - vi->posted_first < TUNED(TCP_PUTS))
         return OK;
     COUNT(lane_full);
     return ERR_AGAIN;
@@ -226,7 +224,7 @@ static int put_locked(struct tcp_vi *vi, const struct vi_transfer *transfer, uin
     item->frame.frame.immediate = transfer->immediate;
     item->frame.offset = transfer->offset;
     if (transfer->cookie)
-        vi->posted[vi->posted_end++ % TCP_PUTS] = (struct tcp_posted){item->number, transfer->cookie, OK};
+        vi->posted[vi->posted_end++ % TUNED(TCP_PUTS)] = (struct tcp_posted){item->number, transfer->cookie, OK};
     if (fresh && vi->call.link) {
         queue_flush(vi);
         if (vi->queue.first && !vi->failed)
@@ -255,9 +253,9 @@ static bool next_completed(struct tcp_vi *vi, int failure, struct tcp_posted *ou
     uint64_t taken = atomic_load_explicit(&vi->taken, memory_order_relaxed);
     base_lock(&vi->lock);
     bool found = vi->posted_first != vi->posted_end &&
-            (failure || vi->posted[vi->posted_first % TCP_PUTS].number <= taken);
+            (failure || vi->posted[vi->posted_first % TUNED(TCP_PUTS)].number <= taken);
     if (found)
-        *out = vi->posted[vi->posted_first++ % TCP_PUTS];
+        *out = vi->posted[vi->posted_first++ % TUNED(TCP_PUTS)];
     base_unlock(&vi->lock);
     return found;
 }
@@ -277,11 +275,13 @@ bool tcp_put_refused(struct tcp_vi *vi, uint64_t number)
 {
     bool found = false;
     base_lock(&vi->lock);
-    for (uint64_t i = vi->posted_first; i != vi->posted_end; i++)
-        if ((uint32_t)vi->posted[i % TCP_PUTS].number == (uint32_t)number) {
-            vi->posted[i % TCP_PUTS].status = vbase_fail(ERR_ARGUMENT, "rank %u has no such memory", vi->call.vi.peer);
+    for (uint64_t i = vi->posted_first; i != vi->posted_end; i++) {
+        struct tcp_posted *posted = &vi->posted[i % TUNED(TCP_PUTS)];
+        if ((uint32_t)posted->number == (uint32_t)number) {
+            posted->status = vbase_fail(ERR_ARGUMENT, "rank %u has no such memory", vi->call.vi.peer);
             found = true;
         }
+    }
     base_unlock(&vi->lock);
     return found;
 }

@@ -9,8 +9,6 @@
 
 #define TCP_MAX_SEND   ((64u << 10) + 256) /* 64 KiB and what stands before them */
 #define TCP_MAX_PUT    (1u << 30)
-#define TCP_DEPTH      1024u          /* frames sent that the other side has not taken */
-#define TCP_PUTS       64u            /* puts under way on one vi */
 #define TCP_NONE       UINT64_MAX
 
 _Static_assert(TUNED(TCP_STAGE) >= TCP_MAX_SEND + sizeof(struct tcp_put_frame), "a frame fits the stage");
@@ -50,7 +48,7 @@ struct tcp_vi {
     int failed;               /* errno of a send, the poll tells; or there is no link any more */
     struct tcp_queue queue;
     struct list_node writer;
-    struct tcp_posted *posted; /* a ring of TCP_PUTS, made with the first put */
+    struct tcp_posted *posted; /* a ring of TUNED(TCP_PUTS), made with the first put */
     uint64_t posted_first, posted_end;
     _Atomic uint64_t sent;    /* frames; written by senders, release, pairs with the poll that judges `taken` */
     _Atomic uint32_t told;    /* `took` as told last */
