@@ -33,12 +33,11 @@ ENTRY(MPI_Abi_get_info)(MPI_Info *out)
     return mpi_info_deliver(NULL, NAME, info, out);
 }
 
-static int handle_to_int(const void *handle)
-{
-    uintptr_t value = (uintptr_t)handle;
-    return value < MPI_FIRST_INT ? (int)value : MPI_FIRST_INT + (int)(value & MPI_INDEX_MASK);
-}
+static int handle_to_int(const void *handle) { return mpi_identity_to_int((uintptr_t)handle); }
 
+#ifdef MPI_INT_HANDLES
+static void *handle_from_int(enum mpi_kind kind, int number) { return (void)kind, (void *)(intptr_t)number; }
+#else
 /* The handle of a live object, NULL for numbers that have none. */
 static void *handle_from_int(enum mpi_kind kind, int number)
 {
@@ -48,6 +47,7 @@ static void *handle_from_int(enum mpi_kind kind, int number)
     struct mpi_object *object = row ? mpi_slot(kind, (uint32_t)(number - MPI_FIRST_INT), row->size) : NULL;
     return object ? (void *)atomic_load_explicit(&object->handle, memory_order_acquire) : NULL;
 }
+#endif
 
 ENTRY(MPI_Comm_toint)(MPI_Comm handle) { return handle_to_int(handle); }
 ENTRY_OF(MPI_Comm, MPI_Comm_fromint)(int number) { return handle_from_int(KIND_COMM, number); }

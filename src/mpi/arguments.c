@@ -2,9 +2,9 @@
 #include "mpi/comm.h"
 #include "mpi/type.h"
 
-static void *object_at(const struct mpi_kind_row *kind, void *handle)
+static void *object_at(const struct mpi_kind_row *kind, const void *handle)
 {
-    return kind->at ? kind->at(handle) : mpi_object_at(kind->kind, handle, kind->size);
+    return kind->at ? kind->at((void *)handle) : mpi_object_at(kind->kind, handle, kind->size);
 }
 
 int mpi_object_make(const char *call, const struct mpi_kind_row *kind, const void *like, void *handle)
@@ -13,17 +13,18 @@ int mpi_object_make(const char *call, const struct mpi_kind_row *kind, const voi
     if (!object)
         return mpi_error(NULL, call, MPI_ERR_NO_MEM, "no memory for one more %s", kind->name);
     memcpy(object + 1, (const struct mpi_object *)like + 1, kind->size - sizeof *object);
-    *(void **)handle = mpi_object_deliver(object);
+    mpi_handle_write(handle, mpi_object_deliver(object));
     return MPI_SUCCESS;
 }
 
 int mpi_free_handle(const char *call, const struct mpi_kind_row *kind, void *place)
 {
-    void *handle = *(void **)place, *object = object_at(kind, handle);
+    const void *handle = mpi_handle_read(place);
+    void *object = object_at(kind, handle);
     if (!object || !mpi_object_unpublish(object))
         return mpi_wrong(NULL, call, kind, handle);
     mpi_drop(object);
-    *(const void **)place = kind->none;
+    mpi_handle_write(place, kind->none);
     return MPI_SUCCESS;
 }
 
@@ -45,10 +46,10 @@ static int object_check(const char *call, const struct mpi_argument *one, struct
         int kind;
         const char *name;
     } kinds[] = {{MPI_CART, "Cartesian topology"}, {MPI_GRAPH, "graph"}, {MPI_DIST_GRAPH, "distributed graph"}};
-    void *handle = (void *)(uintptr_t)one->value;
+    const void *handle = one->value;
     char name[64];
     if (one->want == WANT_BEHIND)
-        handle = *(void **)handle;
+        handle = mpi_handle_read(handle);
     *object = object_at(one->kind, handle);
     if (!*object)
         return mpi_wrong(thing, call, one->kind, handle);
@@ -80,7 +81,7 @@ int mpi_arguments(const char *call, const struct mpi_argument *list)
             mpi_enter(call);
         if (!one->value && (one->want == WANT_GIVEN || one->want == WANT_BEHIND))
             error = mpi_null(thing, call, one->name);
-        else if (one->kind && !(one->want == WANT_HINTS && one->value == MPI_INFO_NULL))
+        else if (one->kind && !(one->want == WANT_HINTS && one->value == mpi_kind_info.none))
             error = object_check(call, one, thing, &object);
         if (object && !thing && (one->kind->kind == KIND_COMM || one->kind->kind == KIND_SESSION))
             thing = object;

@@ -12,13 +12,13 @@ const struct mpi_kind_row mpi_kind_keyval = {
 
 static struct base_lock lock; /* of all lists; not held while a program's function runs */
 
-typedef int copy_function(void *object, int key, void *extra, void *value, void *copy, int *flag);
-typedef int delete_function(void *object, int key, void *value, void *extra);
+typedef int copy_function(MPI_Comm object, int key, void *extra, void *value, void *copy, int *flag);
+typedef int delete_function(MPI_Comm object, int key, void *value, void *extra);
 
 static int key_of(const struct mpi_keyval *keyval)
 {
     uintptr_t identity = keyval->object.identity;
-    return KEY_BIT | (int)(identity >> 24 & 0x3FFF) << 16 | (int)(identity & 0xFFFF);
+    return KEY_BIT | (int)(mpi_identity_generation(identity) & 0x3FFF) << 16 | (int)(identity & 0xFFFF);
 }
 
 /* NULL: no key, or one for other objects. A key that was freed and still is in use by attributes is good: they may be

@@ -1,7 +1,7 @@
 /* The buffers of MPI_Bsend: of a communicator, else of the session that it comes from, else of the process. Copies of
- * messages lie in a buffer one after the other, each behind a header with its request, in a list by address; room is
- * the first gap that fits. With MPI_BUFFER_AUTOMATIC each copy is memory of its own. Copies are numbered, so that a
- * flush knows what it waits for. */
+ * messages lie in a buffer one after the other, each behind a small header (an ABI may grant only 96 bytes for it; the
+ * request is memory of our own), in a list by address; room is the first gap that fits. With MPI_BUFFER_AUTOMATIC each
+ * copy is memory of its own. Copies are numbered, so that a flush knows what it waits for. */
 #include "mpi/check.h"
 #include "mpi/message.h"
 #include "mpi/request.h"
@@ -12,7 +12,7 @@ struct mpi_copy {
     struct mpi_copy *next;
     uint64_t room; /* with this header */
     uint64_t number;
-    struct msg_request request;
+    struct msg_request *request;
 };
 #define COPY_ALIGNMENT 16
 #define IDLE_MOST 100 /* looks in vain before a buffer is said to be full */
@@ -32,20 +32,26 @@ static struct mpi_buffer *buffer_of(struct mpi_comm *comm)
 
 static bool is_automatic(const struct mpi_buffer *buffer) { return buffer->attached == MPI_BUFFER_AUTOMATIC; }
 
+static void copy_free(const struct mpi_buffer *buffer, struct mpi_copy *copy)
+{
+    free(copy->request);
+    if (is_automatic(buffer))
+        free(copy);
+}
+
 /* Takes the copies that are sent off the list. */
 static void copies_reap(struct mpi_buffer *buffer)
 {
     for (struct mpi_copy **place = &buffer->copies; *place;) {
         struct mpi_copy *copy = *place;
-        if (!vmsg_request_done(&copy->request)) {
+        if (!vmsg_request_done(copy->request)) {
             place = &copy->next;
             continue;
         }
         *place = copy->next;
         if (mpi_checking)
-            mpi_check_ends(&copy->request);
-        if (is_automatic(buffer))
-            free(copy);
+            mpi_check_ends(copy->request);
+        copy_free(buffer, copy);
     }
 }
 
@@ -65,8 +71,13 @@ static struct mpi_copy *copy_place(struct mpi_buffer *buffer, uint64_t bytes)
         char *limit = *place ? (char *)*place : buffer->end;
         copy = gap <= limit && (uint64_t)(limit - gap) >= room ? (struct mpi_copy *)(void *)gap : NULL;
     }
-    if (!copy)
+    struct msg_request *request = copy ? malloc(sizeof *request) : NULL;
+    if (!request) {
+        if (is_automatic(buffer))
+            free(copy);
         return NULL;
+    }
+    copy->request = request;
     copy->room = room;
     copy->number = ++buffer->copied;
     copy->next = *place;
@@ -80,8 +91,7 @@ static void copy_remove(struct mpi_buffer *buffer, struct mpi_copy *copy)
     while (*place != copy)
         place = &(*place)->next;
     *place = copy->next;
-    if (is_automatic(buffer))
-        free(copy);
+    copy_free(buffer, copy);
 }
 
 /* Under the lock: the copy is made and on its way. The engine's errors; ERR_LIMIT: no room. */
@@ -97,7 +107,7 @@ static int copy_send(struct mpi_buffer *buffer, const struct mpi_message *m, con
         return ERR_LIMIT;
     (void)vtype_pack_at(&from, 0, copy + 1, bytes);
     struct type_buffer packed = {copy + 1, bytes, NULL};
-    int error = mpi_operation_start(&copy->request, m, target, WAY_STANDARD, &packed);
+    int error = mpi_operation_start(copy->request, m, target, WAY_STANDARD, &packed);
     if (error)
         copy_remove(buffer, copy);
     return error;

@@ -312,7 +312,14 @@ MPI_HOT int side_fill_needed(struct work *work, const struct rule *rule, const s
     return side_fill(work, rule, c, from, side, rule->flags & (sends ? SEND_ARRAYS : RECEIVE_ARRAYS), name);
 }
 
-_Static_assert(COLL_ROOT_HERE == MPI_ROOT && COLL_ROOT_BESIDE == MPI_PROC_NULL, "coll knows roots as MPI does");
+/* The root as coll knows it. */
+MPI_HOT int root_place(const struct mpi_comm *comm, int root)
+{
+    return likely(!mpi_comm_is_inter(comm)) ? root
+           : root == MPI_ROOT               ? COLL_ROOT_HERE
+           : root == MPI_PROC_NULL          ? COLL_ROOT_BESIDE
+                                            : root;
+}
 
 static COLD int root_refuse(const struct work *work)
 {
@@ -380,7 +387,7 @@ MPI_HOT int work_make(struct work *work, const struct collective *c, bool blocks
     work->call.kind = kind; /* field by field: all at once is a loop that takes longer than the rest */
     work->call.form = COLL_ANY;
     work->call.group = &comm->coll;
-    work->call.root = c->root;
+    work->call.root = root_place(work->comm, c->root);
     work->call.edges = NULL;
     work->call.send = work->call.receive = (struct coll_side){.base = NULL};
     work->call.reduction = (struct type_reduction){.kernel = NULL};

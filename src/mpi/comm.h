@@ -69,8 +69,8 @@ static inline struct mpi_comm *mpi_comm_at(MPI_Comm handle)
 }
 static inline void *mpi_thing_handle(const void *thing) /* without a new user */
 {
-    return thing == mpi_process.world  ? MPI_COMM_WORLD
-           : thing == mpi_process.self ? MPI_COMM_SELF
+    return thing == mpi_process.world  ? (void *)(intptr_t)MPI_COMM_WORLD
+           : thing == mpi_process.self ? (void *)(intptr_t)MPI_COMM_SELF
                                        : mpi_handle(thing);
 }
 static inline void mpi_comm_drop(struct mpi_comm *comm)

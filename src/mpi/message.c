@@ -93,7 +93,7 @@ struct plain {
 };
 MPI_HOT bool message_is_plain(const struct mpi_message *message, struct plain *plain)
 {
-    uintptr_t number = (uintptr_t)message->type - MPI_FIRST_TYPE;
+    uintptr_t number = mpi_type_number(message->type);
     const struct mpi_type *type =
         likely(number < MPI_PREDEFINED_TYPES) ? &mpi_types[number] : mpi_type_at(message->type);
     plain->comm = mpi_process.world; /* it is there: see mpi_quick */
@@ -177,8 +177,8 @@ static __attribute__((noinline)) int message_receive(struct mpi_message m, MPI_S
     if (error)
         return error;
     if (target.type->flat && !mpi_checking && m.rank != MPI_PROC_NULL)
-        error = vmsg_recv(target.comm->context, m.rank, m.tag == MPI_ANY_TAG ? MSG_ANY_TAG : m.tag, (void *)m.buffer,
-                          (uint64_t)m.count * target.type->size, &result);
+        error = vmsg_recv(target.comm->context, mpi_source(m.rank), m.tag == MPI_ANY_TAG ? MSG_ANY_TAG : m.tag,
+                          (void *)m.buffer, (uint64_t)m.count * target.type->size, &result);
     else
         error = operation_run(&m, &target, WAY_RECEIVE, &result);
     return receive_end(target.comm, m.call, error, &result, status);

@@ -23,10 +23,10 @@ int mpi_message_wrong(struct mpi_message message, bool receive) COLD;
 /* Enters the call and checks the message; 0, or the class that was raised. */
 int mpi_message_check(const struct mpi_message *message, bool receives, struct mpi_target *target);
 
-_Static_assert(MPI_ANY_SOURCE == MSG_ANY_SOURCE, "the engine's wildcard of ranks is MPI's");
+static inline int mpi_source(int rank) { return rank == MPI_ANY_SOURCE ? MSG_ANY_SOURCE : rank; }
 static inline struct msg_where mpi_where(const struct mpi_comm *comm, int rank, int tag)
 {
-    return (struct msg_where){comm->context, rank, tag == MPI_ANY_TAG ? MSG_ANY_TAG : tag};
+    return (struct msg_where){comm->context, mpi_source(rank), tag == MPI_ANY_TAG ? MSG_ANY_TAG : tag};
 }
 
 /* What becomes of a message. */

@@ -7,7 +7,7 @@ struct mpi_table mpi_tables[KIND_COUNT];
 
 static uintptr_t identity_first(enum mpi_kind kind, uint32_t index)
 {
-    return (uintptr_t)kind << 40 | (uintptr_t)1 << 24 | index;
+    return mpi_identity(kind, 1, index);
 }
 
 static bool slab_add(const struct mpi_kind_row *row)
@@ -58,7 +58,10 @@ void *mpi_object_take(const struct mpi_kind_row *kind)
     return object;
 }
 
-static struct mpi_table *table_of(const struct mpi_object *object) { return &mpi_tables[object->identity >> 40]; }
+static struct mpi_table *table_of(const struct mpi_object *object)
+{
+    return &mpi_tables[mpi_identity_kind(object->identity)];
+}
 
 void mpi_object_give(void *pointer)
 {

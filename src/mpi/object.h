@@ -1,9 +1,9 @@
 /* Handles and the objects behind them.
  *
- * A user's handle is a value, never a pointer: kind << 40 | generation << 24 | index. The first word of every object is
- * its own handle, or 0 once the user has freed it. So a lookup finds the slot of the index (it never moves and is never
- * given back), loads its first word and compares it with the whole handle. Null, foreign, stale and random handles fail
- * that comparison. Predefined handles are the small numbers of the ABI and are looked up in tables of their own.
+ * A user's handle is a value, never a pointer: kind, generation and index (numbers.h). The first word of every object
+ * is its own handle, or 0 once the user has freed it. So a lookup finds the slot of the index (it never moves and is
+ * never given back), loads its first word and compares it with the whole handle. Null, foreign, stale and random
+ * handles fail that comparison. Predefined handles are the numbers of the ABI and are looked up in tables of their own.
  *
  * An object has users (how many handles the program must still free) and references (users, communicators, requests and
  * types that hold it). The handle dies with the last user, the object with the last reference. A handle may be given
@@ -15,7 +15,7 @@
  * Threads: lookups take no lock. Taking and giving back take the table's lock once several threads may call. */
 #pragma once
 
-#include "mpi/process.h"
+#include "mpi/numbers.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -52,8 +52,6 @@ struct mpi_object {
 
 #define MPI_SLAB_OBJECTS 128
 #define MPI_SLABS 16384 /* two million objects of a kind */
-#define MPI_INDEX_MASK 0xFFFFFFu
-#define MPI_FIRST_INT 4096 /* of MPI_X_toint for handles that are not predefined */
 
 struct mpi_table {
     char *_Atomic slab[MPI_SLABS];
@@ -105,17 +103,9 @@ void mpi_object_end(void *object);
 void mpi_keep(void *object);
 void mpi_drop(void *object);
 
-/* What an object is called when its slot is used the next time. The generation has 16 bits and is never 0. */
-static inline uintptr_t mpi_next_identity(uintptr_t identity)
-{
-    const uintptr_t one = (uintptr_t)1 << 24;
-    uintptr_t next = identity + one;
-    return likely((uint16_t)(next >> 24) != 0) ? next : next - (one << 16) + one;
-}
-
 static inline bool mpi_predefined(const void *object)
 {
-    return ((const struct mpi_object *)object)->identity < MPI_FIRST_INT;
+    return mpi_identity_predefined(((const struct mpi_object *)object)->identity);
 }
 static inline void *mpi_handle(const void *object) /* without a new user */
 {

@@ -8,7 +8,6 @@
 
 /* ---- handlers ---- */
 
-#define FIRST_HANDLER (uintptr_t)MPI_ERRORS_ARE_FATAL
 static struct mpi_errhandler predefined[] = {
 #define PREDEFINED(handle, does) {.object.identity = (uintptr_t)handle, .what = does}
     PREDEFINED(MPI_ERRORS_ARE_FATAL, HANDLER_FATAL), PREDEFINED(MPI_ERRORS_ABORT, HANDLER_ABORT),
@@ -22,9 +21,10 @@ const struct mpi_kind_row mpi_kind_errhandler = {
 
 struct mpi_errhandler *mpi_errhandler_at(MPI_Errhandler handle)
 {
-    uintptr_t number = (uintptr_t)handle - FIRST_HANDLER; /* the handles are neighbours */
-    return number < ARRAY_LENGTH(predefined) ? &predefined[number]
-                                             : mpi_object_at(KIND_ERRHANDLER, handle, sizeof(struct mpi_errhandler));
+    for (size_t i = 0; i < ARRAY_LENGTH(predefined); i++)
+        if (predefined[i].object.identity == (uintptr_t)handle)
+            return &predefined[i];
+    return mpi_object_at(KIND_ERRHANDLER, handle, sizeof(struct mpi_errhandler));
 }
 
 /* ---- things ---- */
@@ -44,7 +44,9 @@ const struct mpi_kind_row mpi_kind_session = {
 enum mpi_kind mpi_thing_kind(const struct mpi_thing *thing)
 {
     uintptr_t identity = thing->object.identity;
-    return !mpi_predefined(thing) ? (enum mpi_kind)(identity >> 40) : thing == &mpi_file_null ? KIND_FILE : KIND_TYPE;
+    return !mpi_predefined(thing)    ? (enum mpi_kind)mpi_identity_kind(identity)
+           : thing == &mpi_file_null ? KIND_FILE
+                                     : KIND_TYPE;
 }
 
 const char *mpi_thing_name(const void *object, char text[64])

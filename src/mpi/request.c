@@ -102,7 +102,7 @@ int mpi_operation_class(const struct msg_result *result, MPI_Status *status)
     if (result->error != ERR_CANCELLED)
         return mpi_engine_class(result->error);
     if (status != MPI_STATUS_IGNORE)
-        status->MPI_internal[MPI_STATUS_CANCELLED] = 1;
+        mpi_status_cancel(status, true);
     return MPI_SUCCESS;
 }
 

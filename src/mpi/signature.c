@@ -113,7 +113,7 @@ static void describe(const struct mpi_type *type, char text[40])
 /* Packed data fit any type. */
 static uint64_t signature_of(const struct mpi_type *type, uint64_t bytes)
 {
-    return mpi_handle(type) == MPI_PACKED ? 0 : signature(type, bytes);
+    return type == mpi_type_at(MPI_PACKED) ? 0 : signature(type, bytes);
 }
 
 void mpi_check_starts(struct msg_request *operation, const struct mpi_message *message, const struct mpi_target *target,

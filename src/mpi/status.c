@@ -1,15 +1,7 @@
-/* What a status tells: counts, elements, fields. MPI_internal holds the bytes received in its first two ints, and in
- * the third whether the operation was cancelled. Statuses are the program's memory: nothing here needs MPI to be
+/* What a status tells: counts, elements, fields. Statuses are the program's memory: nothing here needs MPI to be
  * initialized. */
 #include "mpi/status.h"
 #include "mpi/type.h"
-
-static uint64_t status_bytes(const MPI_Status *status)
-{
-    uint64_t bytes;
-    __builtin_memcpy(&bytes, &status->MPI_internal[MPI_STATUS_BYTES], sizeof bytes);
-    return bytes;
-}
 
 static int count_tell(uint64_t bytes, const struct mpi_type *type, struct mpi_count count)
 {
@@ -18,7 +10,7 @@ static int count_tell(uint64_t bytes, const struct mpi_type *type, struct mpi_co
 }
 
 #define COUNTED_WELL GIVEN(status), GIVEN(count), TYPE_OF(datatype)
-#define BYTES_OF_TYPE status_bytes(status), mpi_type_at(datatype)
+#define BYTES_OF_TYPE mpi_status_bytes(status), mpi_type_at(datatype)
 WIDENED(MPI_Get_count, MPI_Get_count_c, int, MPI_COUNTED_,
         return CHECK(COUNTED_WELL) ?: count_tell(BYTES_OF_TYPE, COUNT_AT(count)))
 
@@ -76,8 +68,7 @@ static int elements_set(const char *call, MPI_Status *status, const struct mpi_t
 {
     if (count < 0)
         return mpi_error(NULL, call, MPI_ERR_COUNT, "count %lld is negative", (long long)count);
-    uint64_t bytes = bytes_in(type, (uint64_t)count);
-    __builtin_memcpy(&status->MPI_internal[MPI_STATUS_BYTES], &bytes, sizeof bytes);
+    mpi_status_bytes_set(status, bytes_in(type, (uint64_t)count));
     return MPI_SUCCESS;
 }
 
@@ -97,11 +88,11 @@ FIELD(MPI_Status_get_source, source)
 FIELD(MPI_Status_get_tag, tag) { return CHECK(GIVEN(status), GIVEN(tag)) ?: mpi_tell(tag, status->MPI_TAG); }
 FIELD(MPI_Status_get_error, err) { return CHECK(GIVEN(status), GIVEN(err)) ?: mpi_tell(err, status->MPI_ERROR); }
 FIELD(MPI_Test_cancelled, flag)
-    { return CHECK(GIVEN(status), GIVEN(flag)) ?: mpi_tell(flag, status->MPI_internal[MPI_STATUS_CANCELLED]); }
+    { return CHECK(GIVEN(status), GIVEN(flag)) ?: mpi_tell(flag, mpi_status_cancelled(status)); }
 
 #define SETTER(name) ENTRY(name)(MPI_Status *status, int value)
 SETTER(MPI_Status_set_source) { return CHECK(GIVEN(status)) ?: mpi_tell(&status->MPI_SOURCE, value); }
 SETTER(MPI_Status_set_tag) { return CHECK(GIVEN(status)) ?: mpi_tell(&status->MPI_TAG, value); }
 SETTER(MPI_Status_set_error) { return CHECK(GIVEN(status)) ?: mpi_tell(&status->MPI_ERROR, value); }
 SETTER(MPI_Status_set_cancelled)
-    { return CHECK(GIVEN(status)) ?: mpi_tell(&status->MPI_internal[MPI_STATUS_CANCELLED], value != 0); }
+    { return CHECK(GIVEN(status)) ?: (mpi_status_cancel(status, value != 0), MPI_SUCCESS); }

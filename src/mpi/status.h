@@ -1,11 +1,42 @@
 /* Statuses. They are the program's memory. MPI_internal holds the bytes received, as 64 bits, then whether the
- * operation was cancelled. */
+ * operation was cancelled; in ABIs that have no room for a third one, in the lowest bit of the second. */
 #pragma once
 
 #include "mpi/entry.h"
 
-#define MPI_STATUS_BYTES 0 /* of MPI_internal: [0..1] */
-#define MPI_STATUS_CANCELLED 2
+#ifdef MPI_INT_HANDLES
+
+static inline uint64_t mpi_status_bytes(const MPI_Status *status)
+{
+    return (uint64_t)(uint32_t)status->MPI_internal[1] >> 1 << 32 | (uint32_t)status->MPI_internal[0];
+}
+static inline bool mpi_status_cancelled(const MPI_Status *status) { return status->MPI_internal[1] & 1; }
+static inline void mpi_status_cancel(MPI_Status *status, bool cancelled)
+{
+    status->MPI_internal[1] = (status->MPI_internal[1] & ~1) | cancelled;
+}
+static inline void mpi_status_bytes_set(MPI_Status *status, uint64_t bytes) /* as they are, cancelled or not */
+{
+    status->MPI_internal[0] = (int)(uint32_t)bytes;
+    status->MPI_internal[1] = (int)((uint32_t)(bytes >> 32) << 1) | mpi_status_cancelled(status);
+}
+
+#else
+
+static inline uint64_t mpi_status_bytes(const MPI_Status *status)
+{
+    uint64_t bytes;
+    __builtin_memcpy(&bytes, status->MPI_internal, sizeof bytes);
+    return bytes;
+}
+static inline bool mpi_status_cancelled(const MPI_Status *status) { return status->MPI_internal[2]; }
+static inline void mpi_status_cancel(MPI_Status *status, bool cancelled) { status->MPI_internal[2] = cancelled; }
+static inline void mpi_status_bytes_set(MPI_Status *status, uint64_t bytes) /* as they are, cancelled or not */
+{
+    __builtin_memcpy(status->MPI_internal, &bytes, sizeof bytes);
+}
+
+#endif
 
 static inline void mpi_status_set(MPI_Status *status, int source, int tag, uint64_t bytes)
 {
@@ -13,8 +44,8 @@ static inline void mpi_status_set(MPI_Status *status, int source, int tag, uint6
         return;
     status->MPI_SOURCE = source;
     status->MPI_TAG = tag;
-    __builtin_memcpy(&status->MPI_internal[MPI_STATUS_BYTES], &bytes, sizeof bytes);
-    status->MPI_internal[MPI_STATUS_CANCELLED] = 0;
+    mpi_status_cancel(status, false);
+    mpi_status_bytes_set(status, bytes);
 }
 /* The empty status of the standard: its error is set, too, unlike that of a status with a result. */
 static inline void mpi_status_empty(MPI_Status *status)

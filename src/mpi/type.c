@@ -71,7 +71,7 @@ bool mpi_type_part(const struct mpi_type *type, uint32_t i, const struct mpi_typ
     const struct mpi_recipe *recipe = type->recipe;
     if (!recipe) {
         for (size_t k = 0; i < 2 && k < ARRAY_LENGTH(pairs); k++)
-            if (pairs[k].handle == mpi_handle(type)) {
+            if (type == mpi_type_at(pairs[k].handle)) {
                 *part = mpi_type_at(i ? pairs[k].second : pairs[k].first);
                 *count = 1;
                 return true;
@@ -95,7 +95,7 @@ const char *mpi_type_absent(MPI_Datatype handle)
     return NULL;
 }
 
-static struct mpi_type *type_predefined(MPI_Datatype handle) { return &mpi_types[(uintptr_t)handle - MPI_FIRST_TYPE]; }
+static struct mpi_type *type_predefined(MPI_Datatype handle) { return &mpi_types[mpi_type_number(handle)]; }
 
 static void type_fill(MPI_Datatype handle, const char *name, uint8_t element, struct type_layout *layout)
 {

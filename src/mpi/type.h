@@ -29,14 +29,13 @@ struct mpi_type {
     struct mpi_recipe *recipe; /* NULL: predefined */
 };
 
-#define MPI_FIRST_TYPE 0x200u
 #define MPI_PREDEFINED_TYPES 256u
 extern struct mpi_type mpi_types[MPI_PREDEFINED_TYPES];
 
 /* NULL: no datatype. */
 static inline struct mpi_type *mpi_type_at(MPI_Datatype handle)
 {
-    uintptr_t number = (uintptr_t)handle - MPI_FIRST_TYPE;
+    uintptr_t number = mpi_type_number(handle);
     if (likely(number < MPI_PREDEFINED_TYPES))
         return mpi_types[number].layout ? &mpi_types[number] : NULL;
     return mpi_object_at(KIND_TYPE, handle, sizeof(struct mpi_type));
