@@ -22,6 +22,10 @@ extern "C" {
 #define MPI_ABI_VERSION    1
 #define MPI_ABI_SUBVERSION 0
 
+/* The library itself is also compiled with the numbers of other ABIs. */
+#ifdef MPI_OTHER_NUMBERS
+#include MPI_OTHER_NUMBERS
+#else
 /* ==== Types ==== */
 
 typedef intptr_t MPI_Aint;
@@ -408,6 +412,7 @@ enum {
 #define MPI_REAL16        ((MPI_Datatype)0x2e2)
 #define MPI_COMPLEX16     ((MPI_Datatype)0x2e3)
 #define MPI_COMPLEX32     ((MPI_Datatype)0x2eb)
+#endif
 
 /* ==== Callbacks ==== */
 
@@ -446,6 +451,7 @@ typedef int MPI_Datarep_conversion_function(void *userbuf, MPI_Datatype datatype
 typedef int MPI_Datarep_conversion_function_c(void *userbuf, MPI_Datatype datatype, MPI_Count count, void *filebuf,
                                               MPI_Offset position, void *extra_state);
 
+#ifndef MPI_OTHER_NUMBERS
 /* Callbacks that are absent (0) or built in (1): sentinels, never called */
 #define MPI_COMM_NULL_COPY_FN     ((MPI_Comm_copy_attr_function *)0)
 #define MPI_COMM_DUP_FN           ((MPI_Comm_copy_attr_function *)1)
@@ -523,6 +529,7 @@ enum {
     MPI_T_PVAR_CLASS_HIGHWATERMARK, MPI_T_PVAR_CLASS_LOWWATERMARK, MPI_T_PVAR_CLASS_COUNTER,
     MPI_T_PVAR_CLASS_AGGREGATE, MPI_T_PVAR_CLASS_TIMER, MPI_T_PVAR_CLASS_GENERIC
 };
+#endif
 
 /* ==== Functions ==== */
 
