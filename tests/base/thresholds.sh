@@ -28,11 +28,9 @@ room: MSG_EVENT_ROOM MSG_REPLAY_ASKED MSG_REPLAY_BULK MSG_REQUEST_ROOM
 measure: SHM_SAMPLE"
 # wire: what both ends must agree on. library: what libibverbs has so. name: a number that only names. measure: how much is timed.
 # layout: of shared memory. The launcher and all ranks of a node lay it out alike, and bits, masks and numbers of one byte are cut
-# to it: SHM_LINES to the bits of a bitmap and the positions in a head, SHM_SLAB to the longest frame and SHM_SLABS of them to one
-# byte. Another value is another layout; what a measurement chooses within it (SHM_POOL_FIRST, SHM_CREDIT_LINES, SHM_ROW_MOST) is
-# in the table.
-# room: how long an array is, or a table may grow, before something waits, is packed first or is refused; none is reached in a row
-# of the bench.
+# to it: SHM_LINES to the words of a bitmap, SHM_SLAB to the longest frame and SHM_SLABS of them to one byte. Another value is
+# another layout; what a measurement chooses within it (SHM_POOL_FIRST, SHM_CREDIT_LINES, SHM_ROW_MOST) is in the table.
+# room: how long an array is, or a table may grow, before something waits, is packed first or is refused.
 
 # numbered FILE...: names of macros and enumerators that are given a number
 numbered() {
