@@ -90,7 +90,7 @@ other="contents" # wants MPI_INTEGER16, see above
 other+=" errhandler" # adds 20,000 error codes, and MPICH 4.0 has no call that removes one
 one() { # NAME
     local file=$tests/$1.c ranks log=$work/$1.log
-    ranks=$(head -c 1500 "$file" | sed -nE 's/.*(ranks|everywhere): *([0-9 ]+).*/\2/p' | head -1 | awk '{ print NF > 1 ? $2 : $1 }')
+    ranks=$(head -c 1500 "$file" | sed -nE 's/.*(ranks|everywhere): *([0-9 ]+).*/\2/p' | head -1 | awk '{ print (NF > 1 ? $2 : $1) }')
     LD_LIBRARY_PATH= build -I"$tests" "$file" -o "$work/$1" >"$log" 2>&1 &&
         timeout 100 $mpiexec -n "${ranks:-2}" "$work/$1" >"$log" 2>&1 && rm "$log" || echo "$1" >>"$work/failed"
 }
