@@ -50,7 +50,8 @@ struct mpi_comm {
                                   * world rank first */
     uint32_t id;                 /* see mpi_context_id */
     bool numbered;               /* has it */
-    uint32_t children;           /* communicators made from this one so far: the same on all members */
+    _Atomic uint32_t children;   /* communicators made from this one so far: the same on all members. Threads may make
+                                  * theirs of MPI_COMM_SELF together */
     struct mpi_group *group, *other; /* other: see peers */
     struct mpi_topology *topology;
     struct mpi_buffer buffer;
