@@ -50,8 +50,7 @@ struct mpi_comm {
                                   * world rank first */
     uint32_t id;                 /* see mpi_context_id */
     bool numbered;               /* has it */
-    _Atomic uint32_t children;   /* communicators made from this one so far: the same on all members. Threads may make
-                                  * theirs of MPI_COMM_SELF together */
+    uint32_t children;           /* communicators made from this one so far: the same on all members */
     struct mpi_group *group, *other; /* other: see peers */
     struct mpi_topology *topology;
     struct mpi_buffer buffer;

@@ -195,8 +195,7 @@ static int start(struct mpi_agreement *agreement, struct coll_group *group, uint
 
 int mpi_agreement_start(struct mpi_agreement *agreement, struct mpi_comm *parent, bool member)
 {
-    uint32_t before = atomic_fetch_add_explicit(&parent->children, 1, memory_order_relaxed);
-    return start(agreement, &parent->coll, parent->id << 12 ^ before, member);
+    return start(agreement, &parent->coll, parent->id << 12 ^ parent->children++, member);
 }
 
 int mpi_world_context_open(uint32_t id, enum mpi_context which, struct msg_context **context)

@@ -88,7 +88,7 @@ static void rooms_open(struct program *p)
         all->member[0][all->size[0]++] = r;
     room_plain(all);
     room_find(all, p->me);
-    MPI_Comm_dup(MPI_COMM_SELF, &alone->comm);
+    MPI_Comm_split(p->base, p->me, 0, &alone->comm); /* not of MPI_COMM_SELF: both threads would use that one */
     alone->member[0][alone->size[0]++] = p->me;
     room_plain(alone);
     room_find(alone, p->me);
