@@ -3,8 +3,9 @@
  *   coll KIND BYTES...      microseconds a call, median of 5 rounds; a line "coll_KIND_RANKS BYTES us" for each size
  *
  * KIND: barrier, allreduce (of floats), bcast, alltoall, allgather (BYTES: of a block); with i before it the
- * non-blocking form and its wait, with p the persistent one. A round takes about 50 ms, but three calls at least. It ends
- * when the last rank has ended its calls: the root of a broadcast may be through long before the others have anything. */
+ * non-blocking form and its wait, with p the persistent one. A round takes about 50 ms, but three calls at least. It
+ * ends when the last rank has ended its calls: the root of a broadcast may be through long before the others have
+ * anything. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

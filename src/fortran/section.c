@@ -88,7 +88,7 @@ int fortran_section(const char *call, const struct fortran_array *array, MPI_Cou
         return refuse(call, "a buffer", "and its datatype has gaps, too: use one of both alone");
     if (__builtin_mul_overflow(count, size, &bytes) || (element && bytes % element) || count < 0)
         return refuse(call, "a buffer", "and the count does not end with one of its elements");
-    if (bytes && bytes / element > room)
+    if (bytes && (element == 0 || bytes / element > room))
         return refuse(call, "a buffer", "and has fewer elements than the count says");
     error = bytes ? element_make(element, size, type, &one) ?: part_make(array, array->rank, bytes / element, one, &all)
                   : MPI_Type_contiguous(0, MPI_BYTE, &all);
