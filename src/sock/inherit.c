@@ -13,6 +13,7 @@
 #include "sock/rest.h"
 #include "sock/segment.h"
 #include "sock/stdio.h"
+#include "sock/step.h"
 #include "sock/stream.h"
 #include "sock/tcp.h"
 
@@ -38,14 +39,15 @@ struct inheritance {
     char text[TEXT];
 };
 
-static bool rest_leave(struct inheritance *all, struct sock_file *file)
+/* ALONE: no process but this one holds the connection, so that none needs memory which it does not have. */
+static bool rest_leave(struct inheritance *all, struct sock_file *file, bool alone)
 {
     if (!all->asked)
         all->library = sock_policy.on && sock_program_has_library(all->path, all->envp);
     all->asked = true;
     if (!all->library || all->length + ONE > TEXT)
         return false;
-    bool there = sock_rest_there() || (sock_link_alone(file->link) && sock_rest_open());
+    bool there = sock_rest_there() || (alone && sock_rest_open());
     if (!there || !sock_stream_leave_rest(file))
         return false;
     if (all->length == 0)
@@ -71,19 +73,23 @@ static bool is_left(const struct inheritance *all, int fd)
     return may_be_copied || !(sock_real.fcntl(fd, F_GETFD, 0) & FD_CLOEXEC);
 }
 
-/* Who may have the connection is not known from now on, unless it is this process alone. */
+/* Which processes have the connection is not known from now on, unless it is this one alone. That is said before the
+ * look whether it is joined: another thread may be about to join it, and does not do so any more. */
 static void leave_one(struct inheritance *all, struct sock_file *file, int fd)
 {
     bool replaces = all->how == SOCK_REPLACES;
     if (!is_left(all, fd))
         return;
-    if (sock_joined(file)) {
-        sock_stream_back_out(file);
-        if (!sock_stream_back_in(file) && !rest_leave(all, file) && replaces && sock_link_alone(file->link))
-            sock_stream_break(file, "bytes lie unread and a new program begins");
-    }
-    if (!sock_joined(file) || !replaces)
+    bool alone = sock_link_alone(file->link);
+    if (!sock_joined(file) || !replaces) {
+        SOCK_STEP(rest_looked);
         sock_link_unknown(file->link);
+    }
+    if (!sock_joined(file))
+        return;
+    sock_stream_back_out(file);
+    if (!sock_stream_back_in(file) && !rest_leave(all, file, alone) && replaces && alone)
+        sock_stream_break(file, "bytes lie unread and a new program begins");
 }
 
 /* The same environment with one variable more. */
