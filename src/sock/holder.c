@@ -142,10 +142,24 @@ bool sock_holders_alone(struct sock_holders *holders)
 #define FROZEN 0x80000000u
 static _Atomic uint32_t changes; /* under way, FROZEN */
 static _Atomic uint32_t freezes;
+static _Atomic uint32_t unseen; /* children that libc is making */
 static _Thread_local uint32_t depth TLS_QUICK;
 static _Thread_local int cancel_state TLS_QUICK; /* as the program has it */
 
-uint32_t sock_freezes(void) { return atomic_load(&freezes); }
+uint32_t sock_freezes(void)
+{
+    return unlikely(atomic_load(&unseen)) ? atomic_fetch_add(&freezes, 1) + 1 : atomic_load(&freezes);
+}
+
+void sock_unseen_begin(void) { atomic_fetch_add(&unseen, 1); }
+
+void sock_unseen_end(void)
+{
+    atomic_fetch_add(&freezes, 1); /* first: a descriptor made by now may have been copied */
+    atomic_fetch_sub(&unseen, 1);
+}
+
+void sock_unseen_none(void) { atomic_store(&unseen, 0); }
 
 /* A thread that was cancelled in a change would leave it counted, and the next fork would wait for ever. */
 void sock_change_begin(void)

@@ -51,5 +51,10 @@ void sock_change_end(void);
 void sock_freeze(void);
 void sock_thaw(void);
 uint32_t sock_freezes(void); /* so far: a descriptor may have been copied since it was less */
+/* Around a call of libc that makes a child past sock_freeze, at a moment that nobody knows: meanwhile each sock_freezes
+ * is one more. */
+void sock_unseen_begin(void);
+void sock_unseen_end(void);
+void sock_unseen_none(void); /* in a child: the parent's other threads are not there */
 
 #endif

@@ -117,6 +117,7 @@ char *const *sock_inherit_begin(const char *path, char *const envp[], enum sock_
     struct inheritance all = {.path = path, .envp = envp, .how = how};
     char *const *given = NULL;
     int saved = errno;
+    sock_unseen_begin(); /* seq_cst: what comes into the table behind our look is uncounted by its own thread */
     for (int fd = 0; fd < sock_table_end(); fd++) {
         struct sock_file *file = sock_known(fd) ? sock_hold(fd) : NULL;
         if (!file)
@@ -128,6 +129,7 @@ char *const *sock_inherit_begin(const char *path, char *const envp[], enum sock_
         memory_keep(true);
     else if (all.length)
         LOG_WARN("no memory to tell a new program what lies unread in its connections: it will not see that");
+    SOCK_STEP(rest_told);
     errno = saved;
     return given ? given : envp;
 }
@@ -135,6 +137,7 @@ char *const *sock_inherit_begin(const char *path, char *const envp[], enum sock_
 void sock_inherit_end(char *const given[], char *const envp[])
 {
     int saved = errno;
+    sock_unseen_end();
     if (given != envp) {
         memory_keep(false);
         sock_pages_leave((void *)(uintptr_t)given);

@@ -66,6 +66,7 @@ static void making_in_parent(struct making *making)
 
 static void making_in_child(struct making *making)
 {
+    sock_unseen_none();
     if (making->counted)
         sock_family_child(making->mark);
     if (making->waits)
@@ -193,36 +194,45 @@ int sock_posix_spawnp(pid_t *pid, const char *path, const void *actions, const v
 
 /* Their children get the environment of this process: what tells them what is left to them stands there meanwhile. If
  * another thread has changed it by then, it stays. */
-static char **shell_begin(void)
+struct shell {
+    char **own, **given;
+};
+
+static void shell_begin(struct shell *shell)
 {
-    char **own = environ;
-    environ = (char **)(uintptr_t)sock_inherit_begin("/bin/sh", own, SOCK_CHILD);
-    return own;
+    shell->own = environ;
+    environ = shell->given = (char **)(uintptr_t)sock_inherit_begin("/bin/sh", environ, SOCK_CHILD);
 }
 
-static void shell_end(char **own, char *const given[])
+static void shell_end(void *of)
 {
-    if (environ != given)
-        return;
-    environ = own;
-    sock_inherit_end(given, own);
+    struct shell *shell = of;
+    bool is_ours = environ == shell->given;
+    if (is_ours)
+        environ = shell->own;
+    sock_inherit_end(is_ours ? shell->given : shell->own, shell->own);
 }
 
+/* A thread may be cancelled in it. */
 int sock_system(const char *command)
 {
+    struct shell shell;
+    int result;
     if (!command)
         return sock_real.system(command);
-    char **own = shell_begin(), **given = environ;
-    int result = sock_real.system(command);
-    shell_end(own, given);
+    shell_begin(&shell);
+    pthread_cleanup_push(shell_end, &shell);
+    result = sock_real.system(command);
+    pthread_cleanup_pop(1);
     return result;
 }
 
 FILE *sock_popen(const char *command, const char *mode)
 {
-    char **own = shell_begin(), **given = environ;
+    struct shell shell;
+    shell_begin(&shell);
     FILE *pipe = sock_real.popen(command, mode);
-    shell_end(own, given);
+    shell_end(&shell);
     return pipe;
 }
 

@@ -1,6 +1,7 @@
-/* A connection is about to join while another thread makes a child that libc makes, which will hold it: the thread stops
- * at the step where it has looked whether it is joined. For tests/sock/spawned.sh, with the tests' build of the library.
- *   spawned WAY      which way the bytes go before the child is made and behind that; WAY: spawn, system, popen */
+/* A connection joins, or is made, while another thread makes a child that libc makes, which will hold it: that thread
+ * stops at a step on its way. For tests/sock/spawned.sh, with the tests' build of the library.
+ *   spawned WAY WHEN      which way the bytes go while it stops there and behind that
+ *                         WAY: spawn, system, popen; WHEN: early, late (the connection is made while it stops) */
 #include "../lib/way.h"
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -27,6 +28,14 @@ static void *make_child(void *how)
                                                                                                                  : NULL;
 }
 
+static int connected(const struct sockaddr_in *address)
+{
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    if (connect(fd, (const struct sockaddr *)address, sizeof(*address)))
+        exit(2);
+    return fd;
+}
+
 int main(int argc, char **argv)
 {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
@@ -36,7 +45,7 @@ int main(int argc, char **argv)
     void *done;
     char byte;
     pthread_t thread;
-    if (argc != 2 || pipe(stopped) || pipe(on) || bind(listener, (struct sockaddr *)&address, length) ||
+    if (argc != 3 || pipe(stopped) || pipe(on) || bind(listener, (struct sockaddr *)&address, length) ||
         listen(listener, 4) || getsockname(listener, (struct sockaddr *)&address, &length))
         return 2;
     pid_t server = fork();
@@ -45,11 +54,12 @@ int main(int argc, char **argv)
         _exit(0);
     }
     close(listener); /* the connection is the only socket that the step is passed with */
-    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    int late = strcmp(argv[2], "late") == 0, fd = late ? -1 : connected(&address);
     if (dup2(stopped[1], STOPPED) < 0 || dup2(on[0], GO_ON) < 0 ||
-        connect(fd, (struct sockaddr *)&address, length) || pthread_create(&thread, NULL, make_child, argv[1]) ||
-        read(stopped[0], &byte, 1) != 1)
+        pthread_create(&thread, NULL, make_child, argv[1]) || read(stopped[0], &byte, 1) != 1)
         return 2;
+    if (late)
+        fd = connected(&address);
     for (int i = 0; i < ROUNDS && strcmp(before, "TCP") == 0; i++)
         before = way(fd);
     if (write(on[1], "", 1) != 1 || pthread_join(thread, &done) || !done)
