@@ -4,6 +4,7 @@
  *
  *   latency, silent, beside   one way; the second with silent ranks, the third while bench/compare runs a busy stranger
  *   used                      one way of what was just written and is read afterwards
+ *   unaligned                 one way between buffers that begin 16 bytes behind a page, as large ones of malloc() do
  *   compute                   Isend, 1 ms of computing, Wait: how long the receiver waits
  *   rate, bandwidth64, bandwidth8, both
  *
@@ -98,6 +99,17 @@ static double latency_used(size_t size)
             sum += in[k];
     }
     return spent / n / 2 * 1e6;
+}
+
+/* Where memory from malloc() begins: a few bytes behind a page. */
+#define BEHIND 16
+
+static double latency_unaligned(size_t size)
+{
+    out += BEHIND, in += BEHIND;
+    double us = latency(size);
+    out -= BEHIND, in -= BEHIND;
+    return us;
 }
 
 static void compute(double seconds)
@@ -208,6 +220,7 @@ static const struct kind {
     {"silent", "us", latency},
     {"beside", "us", latency_beside},
     {"used", "us", latency_used},
+    {"unaligned", "us", latency_unaligned},
     {"compute", "us", wait_for_computing},
     {"rate", "M/s", rate},
     {"bandwidth64", "GB/s", bandwidth_of_64},
@@ -235,11 +248,13 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     const struct kind *kind = argc > first ? kind_find(argv[first]) : NULL;
     if (!kind || ranks < 2 || level < MPI_THREAD_MULTIPLE) {
-        fprintf(stderr, "usage: point [multiple] latency|silent|beside|used|compute|rate|bandwidth64|bandwidth8|both "
+        fprintf(stderr, "usage: point [multiple] latency|silent|beside|used|unaligned|compute|rate|bandwidth64|"
+                        "bandwidth8|both "
                         "SIZE..., on two ranks or more\n");
         MPI_Abort(MPI_COMM_WORLD, 2);
     }
-    if (posix_memalign((void **)&out, 4096, most) || posix_memalign((void **)&in, 4096, most))
+    if (posix_memalign((void **)&out, 4096, most + BEHIND) ||
+        posix_memalign((void **)&in, 4096, most + BEHIND))
         MPI_Abort(MPI_COMM_WORLD, 3);
     memset(out, 1, most);
     memset(in, 2, most);

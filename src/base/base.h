@@ -5,6 +5,7 @@
 #include "base/build.h"
 #include "base/clock.h"
 #include "base/compiler.h"
+#include "base/copy.h"
 #include "base/counters.h"
 #include "base/descriptor.h"
 #include "base/error.h"

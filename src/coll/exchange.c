@@ -126,10 +126,10 @@ static void combine(struct coll_visit *visit, uint64_t offset, char *out, uint64
             if (r)
                 visit->call->reduction.kernel(from, to, n);
             else
-                memcpy(to, from, n * visit->size);
+                base_copy(to, from, n * visit->size);
         }
         if (visit->direct)
-            memcpy(out + at * visit->size, sum, n * visit->size);
+            base_copy(out + at * visit->size, sum, n * visit->size);
     }
 }
 
@@ -164,7 +164,7 @@ static void pieces_copy(struct coll_visit *visit)
 static void sum_end(struct coll_visit *visit)
 {
     if (scatters(visit) && visit->round + 1 == visit->rounds && visit->mine && visit->mine != visit->out)
-        memcpy(visit->out, visit->mine, visit->count * visit->size);
+        base_copy(visit->out, visit->mine, visit->count * visit->size);
 }
 
 static void pieces_combine(struct coll_visit *visit)
@@ -179,8 +179,8 @@ static void pieces_combine(struct coll_visit *visit)
  * they lie: nobody reads the next desk yet, and all have read what was there. */
 static void slices_lay(struct coll_visit *visit)
 {
-    memcpy(hall_desk(visit->hall, visit->hall->rank, visit->track->epoch + 1),
-           visit->own + visit->round * visit->piece, piece_of(visit, visit->count * visit->size));
+    base_copy(hall_desk(visit->hall, visit->hall->rank, visit->track->epoch + 1),
+              visit->own + visit->round * visit->piece, piece_of(visit, visit->count * visit->size));
 }
 
 static void slices_take(struct coll_visit *visit)
@@ -192,7 +192,8 @@ static void slices_take(struct coll_visit *visit)
     int rank = visit->hall->rank;
     for (int r = 0; r < visit->hall->ranks && visit->out && visit->round; r++) {
         uint64_t first = slice(visit, before, r) * size;
-        memcpy(visit->out + done + first, desk_of(visit, r) + visit->piece, slice(visit, before, r + 1) * size - first);
+        base_copy(visit->out + done + first, desk_of(visit, r) + visit->piece,
+                  slice(visit, before, r + 1) * size - first);
     }
     combine(visit, slice(visit, count, rank) * size, next, slice(visit, count, rank + 1) - slice(visit, count, rank));
 }

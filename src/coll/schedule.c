@@ -240,7 +240,7 @@ uint64_t vcoll_buffer_copy(const struct type_buffer *to, const struct type_buffe
         /* in place: others may be reading it */
     } else if (type_buffer_contiguous(from) && type_buffer_contiguous(to)) {
         if (bytes && from->base != to->base)
-            memcpy(to->base, from->base, bytes);
+            base_copy(to->base, from->base, bytes);
     } else {
         struct type_cursor source, target;
         vtype_cursor_start(&source, from);

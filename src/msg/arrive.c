@@ -43,7 +43,7 @@ static bool message_fill(struct msg_message *message)
         place = message->block = malloc(envelope->total);
     if (!place)
         return false;
-    memcpy(place, envelope->payload, envelope->total);
+    base_copy(place, envelope->payload, envelope->total);
     envelope->payload = place;
     COUNT_ADD(unexpected_bytes, envelope->total);
     return true;

@@ -169,7 +169,7 @@ msg_eager_deliver(struct msg_request *request, int source, int tag, const void *
     else if (likely(bytes == 8)) /* a word needs no call */
         memcpy(request->buffer.base, payload, 8);
     else if (bytes)
-        memcpy(request->buffer.base, payload, bytes);
+        base_copy(request->buffer.base, payload, bytes);
     msg_over(request);
 }
 void vmsg_message_give(struct msg_message *message, struct msg_request *request); /* deliver and free */

@@ -94,7 +94,7 @@ void vmsg_replay_keep(struct msg_replay *replay, uint64_t header, const struct i
     uint8_t *to = (uint8_t *)(frame + 1);
     for (int i = 0; i < pieces; i++) {
         if (piece[i].iov_len)
-            memcpy(to, piece[i].iov_base, piece[i].iov_len);
+            base_copy(to, piece[i].iov_base, piece[i].iov_len);
         to += piece[i].iov_len;
     }
     replay->next = replay->end;

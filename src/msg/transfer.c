@@ -344,7 +344,7 @@ bool vmsg_transfer_data(struct msg_peer *peer, uint64_t header, const void *body
     if (transfer->cursor)
         vtype_unpack(transfer->cursor, payload, bytes);
     else
-        memcpy((char *)transfer->buffer.base + head.from, payload, bytes);
+        base_copy((char *)transfer->buffer.base + head.from, payload, bytes);
     if (transfer->mover == MSG_PUSH_SLOT)
         atomic_store_explicit(&peer->busy, clock_ticks(), memory_order_relaxed);
     transfer->moved += bytes;

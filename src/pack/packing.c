@@ -93,7 +93,7 @@ static int block_put(vd_connection *connection, const void *data, size_t length,
     if (error)
         return error;
     if (length)
-        memcpy(connection->frame + connection->fill, data, length);
+        base_copy(connection->frame + connection->fill, data, length);
     connection->fill += (int64_t)length;
     return OK;
 }
@@ -106,7 +106,7 @@ static int block_keep(vd_connection *connection, const void *data, size_t length
         block.data = malloc(length);
         if (!block.data)
             return vbase_fail(ERR_MEMORY, "no memory to copy a block of %zu bytes", length);
-        memcpy(block.data, data, length);
+        base_copy(block.data, data, length);
     }
     connection->room = -1;
     int error = vpack_block_wait(connection, &block);

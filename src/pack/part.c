@@ -3,7 +3,7 @@
 
 int vpack_copy(void *to, const void *from, size_t length)
 {
-    memcpy(to, from, length);
+    base_copy(to, from, length);
     return OK;
 }
 

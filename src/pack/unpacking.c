@@ -68,7 +68,7 @@ static int block_copy(vd_connection *connection, void *data, size_t length, bool
         error = length_disagree(connection, "less bytes packed than are unpacked");
     if (error)
         return error;
-    memcpy(data, connection->frame + connection->fill, length);
+    base_copy(data, connection->frame + connection->fill, length);
     connection->fill += (int64_t)length;
     return OK;
 }

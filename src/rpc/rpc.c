@@ -201,7 +201,7 @@ static enum msg_heard frame_heard(int source, const void *data, uint64_t bytes)
         connection = vpack_take(vrpc.channel, true);
         if (!connection)
             return MSG_DECLINED;
-        memcpy(connection->frame, data, bytes);
+        base_copy(connection->frame, data, bytes);
         message_begun(connection, &(struct msg_result){.source = source, .bytes = bytes});
     }
     head_handle(source, &head, connection);

@@ -1,6 +1,7 @@
 /* Bytes in a ring; see ring.h. Head is changed by compare-and-swap alone: by the writer with each publication, and
  * once by the side that closes. On the way it orders the publication before what the writer looks at next (place.h). */
 #include "sock/ring.h"
+#include "base/copy.h"
 #include "sock/step.h"
 #include <string.h>
 
@@ -22,7 +23,7 @@ size_t sock_pieces_copy(struct sock_pieces *to, const char *data, size_t size)
         size_t n = to->piece->iov_len - to->at;
         n = n < size - done ? n : size - done;
         if (data)
-            memcpy((char *)to->piece->iov_base + to->at, data + done, n);
+            base_copy((char *)to->piece->iov_base + to->at, data + done, n);
         done += n;
         to->at += n;
         if (to->at == to->piece->iov_len)

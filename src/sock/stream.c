@@ -1,6 +1,7 @@
 /* Calls that move the bytes of a connection, and wait where they may; see stream.h. */
 #include "sock/stream.h"
 #include "base/clock.h"
+#include "base/copy.h"
 #include "sock/real.h"
 #include "sock/set.h"
 #include "sock/wait.h"
@@ -52,7 +53,7 @@ static ssize_t pieces_fetch(struct sock_source *source, char *data, size_t size)
     for (size_t left = size; left;) {
         size_t n = from->piece->iov_len - from->at;
         n = n < left ? n : left;
-        memcpy(data, (const char *)from->piece->iov_base + from->at, n);
+        base_copy(data, (const char *)from->piece->iov_base + from->at, n);
         data += n;
         left -= n;
         from->at += n;

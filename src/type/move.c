@@ -199,7 +199,7 @@ static void copy_near(struct strided to, struct strided from, uint64_t length, u
             if (length <= 32)
                 copy_short(to.at, from.at, length);
             else
-                memcpy((void *)to.at, (const void *)from.at, length);
+                base_copy((void *)to.at, (const void *)from.at, length);
         }
     }
 }
@@ -306,7 +306,7 @@ static inline __attribute__((always_inline)) uint64_t copy_run(struct type_curso
         return count * length;
     }
     length = least(length - cursor->within, bytes);
-    memcpy((void *)(packing ? packed : here.at), (const void *)(packing ? here.at : packed), length);
+    base_copy((void *)(packing ? packed : here.at), (const void *)(packing ? here.at : packed), length);
     cursor_advance(cursor, run, length);
     return length;
 }

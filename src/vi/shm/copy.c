@@ -162,7 +162,7 @@ static int copy_mapped(struct vi *vi, const struct vi_transfer *transfer, uint64
     for (int i = 0; i < transfer->pieces; i++) {
         const struct iovec *piece = &transfer->local[i];
         if (piece->iov_len > 0)
-            memcpy(put ? there : piece->iov_base, put ? piece->iov_base : there, piece->iov_len);
+            base_copy(put ? there : piece->iov_base, put ? piece->iov_base : there, piece->iov_len);
         there += piece->iov_len;
     }
     return VI_COMPLETE;

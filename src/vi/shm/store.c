@@ -11,7 +11,7 @@
 static void copy_plain(char *to, const void *from, size_t n)
 {
     if (n > 0)
-        memcpy(to, from, n);
+        base_copy(to, from, n);
 }
 
 #if defined(__x86_64__)
@@ -69,7 +69,7 @@ static __attribute__((noinline)) void pieces_store(char *to, const struct iovec 
 void shm_store(char *to, const struct iovec *piece, int pieces, bool past, unsigned flags)
 {
     if (likely(pieces == 1 && !past && !(flags & VI_SOURCE))) {
-        memcpy(to, piece->iov_base, piece->iov_len);
+        base_copy(to, piece->iov_base, piece->iov_len);
         return;
     }
     pieces_store(to, piece, pieces, past, flags);

@@ -34,7 +34,7 @@ bool tcp_queue_copy(struct tcp_queue *queue, const void *data, size_t length)
             item->piece[0] = (struct iovec){item->piece + 1, 0};
         }
         size_t take = length < item->room ? length : item->room;
-        memcpy((uint8_t *)item->piece[0].iov_base + item->piece[0].iov_len, from, take);
+        base_copy((uint8_t *)item->piece[0].iov_base + item->piece[0].iov_len, from, take);
         item->piece[0].iov_len += take;
         item->room -= (uint32_t)take;
         queue->bytes += take;

@@ -56,7 +56,7 @@ static void land_staged(struct tcp_nic *nic, struct tcp_link *link)
         return;
     void *to = landing->refused ? NULL : tcp_region_hold(nic, landing->region, landing->offset, landing->left);
     if (to)
-        memcpy(to, link->stage + link->start, take);
+        base_copy(to, link->stage + link->start, take);
     tcp_region_release(nic);
     landing->refused |= !to;
     landing->offset += take;

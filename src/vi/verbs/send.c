@@ -17,7 +17,7 @@ void verbs_gather(uint8_t *to, const struct iovec *piece, int pieces)
 {
     for (int i = 0; i < pieces; to += piece[i++].iov_len)
         if (piece[i].iov_len)
-            memcpy(to, piece[i].iov_base, piece[i].iov_len);
+            base_copy(to, piece[i].iov_base, piece[i].iov_len);
 }
 
 /* ---- vis with something to send ---------------------------------------------------------------------------------- */

@@ -127,7 +127,7 @@ void verbs_transfer_end(struct verbs_vi *vi, struct verbs_transfer *own, int sta
     const uint8_t *from = own->row;
     void *cookie = own->cookie;
     for (int i = 0; i < own->pieces && !status; from += own->piece[i++].iov_len)
-        memcpy(own->piece[i].iov_base, from, own->piece[i].iov_len);
+        base_copy(own->piece[i].iov_base, from, own->piece[i].iov_len);
     atomic_fetch_sub_explicit(&vi->call.vi.waiting, own->length, memory_order_relaxed);
     transfer_free(vi, own);
     if (!cookie || !atomic_load_explicit(&vi->call.open, memory_order_relaxed))
