@@ -19,10 +19,8 @@ void vcoll_plan_without(struct coll_plan *plan, enum coll_way way);
 
 static inline enum coll_way coll_plan_way(const struct coll_plan *plan, enum coll_kind kind, uint64_t bytes)
 {
-    int row = 0; /* what is small is found at once */
-    if (!plan->rows[kind] || bytes < plan->row[kind][0].from)
-        return COLL_MESSAGE;
-    while (row + 1 < plan->rows[kind] && bytes >= plan->row[kind][row + 1].from)
-        row++;
-    return plan->row[kind][row].way;
+    int row = plan->rows[kind] - 1;
+    while (row >= 0 && bytes < plan->row[kind][row].from)
+        row--;
+    return row < 0 ? COLL_MESSAGE : plan->row[kind][row].way;
 }
