@@ -14,6 +14,13 @@ void mpi_check_open(void)
     mpi_watching_settle();
 }
 
+/* In this library, or in one that lies between it and the program: the entries for Fortran, the profile. */
+static bool frame_is_ours(const Dl_info *frame, const Dl_info *own)
+{
+    const char *name = strrchr(frame->dli_fname, '/');
+    return frame->dli_fbase == own->dli_fbase || strncmp(name ? name + 1 : frame->dli_fname, "libviaduct", 10) == 0;
+}
+
 void *mpi_check_caller(void)
 {
     void *frame[MOST_FRAMES];
@@ -22,7 +29,7 @@ void *mpi_check_caller(void)
     if (!dladdr((void *)(uintptr_t)mpi_check_open, &own))
         return NULL;
     for (int i = 0; i < count; i++)
-        if (dladdr(frame[i], &other) && other.dli_fbase != own.dli_fbase)
+        if (dladdr(frame[i], &other) && !frame_is_ours(&other, &own))
             return frame[i];
     return NULL;
 }
