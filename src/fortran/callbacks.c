@@ -50,16 +50,12 @@ static void run(int number, void *first, void *second, void *third, void *fourth
 MANY(ONE, 0) MANY(ONE, 1) MANY(ONE, 2) MANY(ONE, 3)
 static fortran_function *const callee[PLACES] = {MANY(NAME, 0) MANY(NAME, 1) MANY(NAME, 2) MANY(NAME, 3)};
 
-static int too_many(const char *call)
+static void too_many(const char *call)
 {
     char text[MPI_MAX_ERROR_STRING];
-    int code;
     snprintf(text, sizeof text, "%s: a program in Fortran may have %d functions for operations and error handlers",
              call, PLACES);
-    if (MPI_Add_error_code(MPI_ERR_OTHER, &code) || MPI_Add_error_string(code, text))
-        code = MPI_ERR_OTHER;
-    (void)MPI_Comm_call_errhandler(MPI_COMM_SELF, code);
-    return code;
+    (void)fortran_raise(MPI_ERR_OTHER, text);
 }
 
 void *fortran_callback(const char *call, enum fortran_callee kind, void *function)
@@ -75,6 +71,6 @@ void *fortran_callback(const char *call, enum fortran_callee kind, void *functio
     }
     pthread_mutex_unlock(&lock);
     if (number == PLACES)
-        (void)too_many(call);
+        too_many(call);
     return number < PLACES ? (void *)callee[number] : NULL;
 }

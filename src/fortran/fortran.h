@@ -47,11 +47,14 @@ static inline int *fortran_weights(const int *weights)
     ((unsigned)(number) < FORTRAN_OWN ? (type)(size_t)(unsigned)(number) : MPI_##stem##_fromint(number))
 #define fortran_to(stem, handle) ((size_t)(handle) < FORTRAN_OWN ? (int)(size_t)(handle) : MPI_##stem##_toint(handle))
 
+/* Raises a code of CLASS that has TEXT, by the error handler of the process, where no communicator is at hand. */
+int fortran_raise(int class, const char *text);
+
 /* Memory for the time of one call, most of it on the stack. */
 struct fortran_temporary {
     void *memory; /* NULL: there was none */
     bool allocated;
-    char room[512];
+    _Alignas(16) char room[512];
 };
 void *fortran_take(struct fortran_temporary *temporary, size_t bytes); /* zeroed */
 static inline void fortran_give(struct fortran_temporary *temporary)
@@ -89,4 +92,5 @@ static inline bool fortran_contiguous(const struct fortran_array *array)
  * raised. */
 int fortran_section(const char *call, const struct fortran_array *array, MPI_Count count, MPI_Datatype type,
                     MPI_Datatype *made);
+int fortran_wants_array(const char *call, const char *argument); /* MPI_STATUS_IGNORE for an array; raised */
 int fortran_refuse(const char *call, const char *argument); /* such a section where it cannot be moved; raised */

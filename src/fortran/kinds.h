@@ -68,7 +68,7 @@
 #define CLASS_STATUS       STATUS, ,
 #define CLASS_STATUS_OUT   STATUS, ,
 #define CLASS_STATUS_IO    STATUS, ,
-#define CLASS_STATUSES_OUT STATUS, ,
+#define CLASS_STATUSES_OUT STATUSES, ,
 #define CLASS_SEND         SECTIONED, ,
 #define CLASS_RECV         SECTIONED, ,
 #define CLASS_SEND_FLAT    FLAT, ,
@@ -134,6 +134,7 @@
 #define P_DONE(size, kind, type, stem, name, ...)        int *name,
 #define P_INDICES(size, kind, type, stem, name, ...)     int *name,
 #define P_STATUS(size, kind, type, stem, name, ...)      int *name,
+#define P_STATUSES   P_STATUS
 #define P_HANDLE(size, kind, type, stem, name, ...)      const int *name,
 #define P_HANDLE_OUT(size, kind, type, stem, name, ...)  int *name,
 #define P_HANDLE_IO(size, kind, type, stem, name, ...)   int *name,
@@ -160,6 +161,7 @@
 #define L_DONE       L_NOTHING
 #define L_INDICES    L_NOTHING
 #define L_STATUS     L_NOTHING
+#define L_STATUSES   L_NOTHING
 #define L_HANDLE     L_NOTHING
 #define L_HANDLE_OUT L_NOTHING
 #define L_HANDLE_IO  L_NOTHING
@@ -183,6 +185,9 @@
 #define B_WEIGHTS    B_NOTHING
 #define B_INDICES    B_NOTHING
 #define B_STATUS     B_NOTHING
+#define B_STATUSES(size, kind, type, stem, name, ...)                                                                  \
+    if (unlikely(name == viaduct_mpi_status_ignore_))                                                                  \
+        error = fortran_wants_array(call, #name);
 #define B_COUNTED(size, kind, type, stem, name, ...)    C_##kind(size, name) c_##name = *name;
 #define B_INDEX(size, kind, type, stem, name, ...)      int c_##name = MPI_UNDEFINED;
 #define B_DONE(size, kind, type, stem, name, ...)       int c_##name = MPI_UNDEFINED;
@@ -229,6 +234,7 @@
 #define S_DONE       S_NOTHING
 #define S_INDICES    S_NOTHING
 #define S_STATUS     S_NOTHING
+#define S_STATUSES   S_NOTHING
 #define S_HANDLE     S_NOTHING
 #define S_HANDLE_OUT S_NOTHING
 #define S_HANDLE_IO  S_NOTHING
@@ -263,6 +269,7 @@
 #define V_INDEX(size, kind, type, stem, name, ...)      &c_##name
 #define V_DONE       V_INDEX
 #define V_STATUS(size, kind, type, stem, name, ...)     fortran_status(name)
+#define V_STATUSES   V_STATUS
 #define V_HANDLE     V_COUNTED
 #define V_HANDLE_OUT V_INDEX
 #define V_HANDLE_IO  V_INDEX
@@ -286,6 +293,7 @@
 #define A_RANGES     A_NOTHING
 #define A_WEIGHTS    A_NOTHING
 #define A_STATUS     A_NOTHING
+#define A_STATUSES   A_NOTHING
 #define A_HANDLE     A_NOTHING
 #define A_HANDLES    A_NOTHING
 #define A_TYPES_OF   A_NOTHING

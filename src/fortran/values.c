@@ -15,6 +15,23 @@ SENTINEL int viaduct_mpi_errcodes_ignore_[1] = {0};
 SENTINEL char viaduct_mpi_argv_null_[1] = {' '};
 SENTINEL char viaduct_mpi_argvs_null_[1] = {' '};
 
+int fortran_raise(int class, const char *text)
+{
+    int code;
+    if (MPI_Add_error_code(class, &code) || MPI_Add_error_string(code, text))
+        code = class;
+    (void)MPI_Comm_call_errhandler(MPI_COMM_SELF, code);
+    return code;
+}
+
+int fortran_wants_array(const char *call, const char *argument)
+{
+    char text[MPI_MAX_ERROR_STRING];
+    snprintf(text, sizeof text, "%s: %s is an array of statuses: MPI_STATUSES_IGNORE stands for none, and not "
+             "MPI_STATUS_IGNORE", call, argument);
+    return fortran_raise(MPI_ERR_ARG, text);
+}
+
 void *fortran_take(struct fortran_temporary *temporary, size_t bytes)
 {
     temporary->allocated = bytes > sizeof temporary->room;

@@ -1,36 +1,42 @@
-# MPI for Fortran: each program of this folder, by each compiler that is here, and all of them mixed in one job; the
-# modules are made once for each, by several at once, and where the tree may not be written in the user's cache.
+# MPI for Fortran: each program of this folder, by gfortran and flang, and both mixed in one job (every.sh: all compilers
+# that are tested); the modules are made once for each, by several at once, and where the tree may not be written in the
+# user's cache.
 # timeout: 240 takes: 20
 source "$VIADUCT_SOURCE/tests/lib/shell"
 command -v gfortran >/dev/null || skip "gfortran is not installed"
-mpifort=$VIADUCT_BIN/mpifort
-folder=$VIADUCT_SOURCE/tests/fortran/programs
-export HOME=$work/home
-mkdir -p "$HOME"
-cd "$work" || exit 1 # where the modules of the programs go
+source "$VIADUCT_SOURCE/tests/fortran/programs/run"
+compilers=(gfortran)
+for compiler in flang flang-new flang-new-22 flang-new-19; do
+    command -v "$compiler" >/dev/null && compilers+=("$compiler") && break
+done
+programs_check "${compilers[@]}"
 
-compilers=()
-for compiler in gfortran gfortran-11 gfortran-12 gfortran-13 flang-new-19 flang-19 flang-new-22 flang-22; do
-    command -v "$compiler" >/dev/null && compilers+=("$compiler")
-done
+# A warning of VIADUCT_CHECK names the line of the program, not one of the entries.
+line=$(grep -n '! here' "$folder/forgets.f90")
+expect 0 "" "" "$mpifort" -g -o "$work/forgets" "$folder/forgets.f90"
+if command -v addr2line >/dev/null; then
+    expect 0 "" "~made at [^ ]*/forgets.f90:${line%%:*}$" env VIADUCT_CHECK=yes "$mpiexec" -n 1 "$work/forgets"
+fi
 
-for compiler in "${compilers[@]}"; do
-    for file in fixed.f module.f90 f08.f90 sections.f90; do
-        expect 0 "" "" "$mpifort" -fc="$compiler" -o "$work/${file%.*}-$compiler" "$folder/$file"
-        expect 0 "~^ *right$" "" timeout 60 "$mpiexec" -n 4 "$work/${file%.*}-$compiler"
-    done
-    expect 0 "" "" "$mpifort" -fc="$compiler" -c -o "$work/across.f.o" "$folder/across.f90"
-    expect 0 "" "" "$VIADUCT_BIN/mpicc" -c -o "$work/across.c.o" "$folder/across.c"
-    expect 0 "" "" "$mpifort" -fc="$compiler" -o "$work/across" "$work/across.c.o" "$work/across.f.o"
-    expect 0 "right" "" timeout 60 "$mpiexec" -n 3 "$work/across"
-done
-for program in fixed module f08; do # one job of all of them
-    mixed=()
-    for compiler in "${compilers[@]}"; do
-        mixed+=(: -n 1 "$work/$program-$compiler")
-    done
-    expect 0 "~^ *right$" "" timeout 60 "$mpiexec" "${mixed[@]:1}" : -n 1 "$work/$program-gfortran"
-done
+# As many operations alive at once as may be, and one more, which is refused; the others work.
+awk 'BEGIN {
+    print "subroutine check(function, number, wrong)\nuse mpi\nexternal function\ninteger number, wrong, op, error, sum"
+    print "call MPI_Op_create(function, .true., op, error)"
+    print "if ((error == MPI_SUCCESS) .neqv. (number <= 1024)) wrong = wrong + 1\nif (error /= MPI_SUCCESS) return"
+    print "call MPI_Allreduce(1, sum, 1, MPI_INTEGER, op, MPI_COMM_WORLD, error)"
+    print "if (sum /= number) wrong = wrong + 1\nend subroutine"
+    for (i = 1; i <= 1025; i++)
+        print "subroutine f" i "(a, b, n, t)\ninteger a(*), b(*), n, t\nb(1:n) = " i "\nend subroutine"
+    print "program many\nuse mpi\ninteger error, wrong"
+    for (i = 1; i <= 1025; i++)
+        print "external f" i
+    print "wrong = 0\ncall MPI_Init(error)\ncall MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN, error)"
+    for (i = 1; i <= 1025; i++)
+        print "call check(f" i ", " i ", wrong)"
+    print "if (wrong == 0) print *, \"right\"\ncall MPI_Finalize(error)\nend program"
+}' >"$work/operations.f90"
+expect 0 "" "" "$mpifort" -O0 -o "$work/operations" "$work/operations.f90"
+expect 0 "~^ *right.* right$" "" timeout 60 "$mpiexec" -n 2 "$work/operations"
 
 # Warnings of a strict compiler, for the program alone.
 expect 0 "" "" "$mpifort" -Wall -std=f2018 -c -o "$work/strict.o" "$folder/f08.f90"
