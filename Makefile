@@ -5,6 +5,7 @@
 #   make check-sock   servers and clients of others under viaduct sock, which it downloads into build/programs
 #   make check-mpi    the tests of MPI over every transport with every number of ranks
 #   make check-rdma   RDMA in an emulated machine, the kernel of which it downloads into a cache
+#   make check-fortran  MPI for Fortran with every compiler that is tested, which it installs
 #   make install [PREFIX=/usr/local] [DESTDIR=]            make uninstall, make deb, make clean
 #   make dist         build/viaduct-VERSION.tar.gz: the sources that are committed, the same bytes each time
 PREFIX ?= /usr/local
@@ -42,6 +43,10 @@ check-rdma:
 	@scripts/need rdma
 	@scripts/check rdma
 
+check-fortran:
+	@scripts/need fortran
+	@scripts/check fortran
+
 bench: all
 	@scripts/need bench
 	@bench/compare
@@ -68,4 +73,4 @@ dist:
 clean:
 	rm -rf build build-*
 
-.PHONY: all demo check check-sock check-mpi check-rdma bench soak install uninstall deb dist clean
+.PHONY: all demo check check-sock check-mpi check-rdma check-fortran bench soak install uninstall deb dist clean
