@@ -4,6 +4,9 @@
  * that has said goodbye, and more: receives from it end, transfers to and from it end, and answers for it are dropped.
  * From then on the short ways are closed, because they check nothing.
  *
+ * After a death no fence keeps a rank that leaves in order until all have left. So the launcher then counts each rank
+ * that ends among the dead. What that rank sent before is here or lies in its lane, and is delivered first.
+ *
  * A network may use the memory that it was given until it knows that the link is gone. So the rails to a dead rank are
  * closed before its transfers end: its host may be silent, and then its connections stay. */
 #include "msg/transfer.h"
@@ -103,6 +106,7 @@ static void transfers_end(struct msg_peer *peer)
     msg_unlock(&peer->lock);
 }
 
+/* Under progress. */
 static void rank_end(int world)
 {
     for (int network = 0; network < MSG_NETWORKS; network++) {
@@ -123,6 +127,28 @@ static void rank_end(int world)
     vmsg_words_end(world, dead_error(world));
 }
 
+/* Under progress. What a rank of this node sent before it ended lies in its lane. */
+static void lanes_drain(int world)
+{
+    for (int network = 0; network < MSG_NETWORKS; network++) {
+        struct msg_peer *peer = vmsg_peer_known(network, world);
+        while (peer && !peer->remote && peer->vi && vi_poll_only(peer->vi, TUNED(POLL_EVENTS)) > 0)
+            continue;
+    }
+}
+
+/* Under progress: the launcher has told more deaths. */
+static void deaths_mark(void)
+{
+    for (uint32_t i = 0; i < vmsg_engine.nics; i++)
+        (void)vi_poll(vmsg_engine.nic[i], TUNED(POLL_EVENTS)); /* a lane that was not in use yet is known then */
+    for (int world = 0; world < vmsg_engine.size; world++)
+        if (world != vmsg_engine.rank && !vmsg_engine.dead[world] && vboot_dead(vmsg_engine.job, world)) {
+            lanes_drain(world);
+            atomic_store_explicit(&vmsg_engine.dead[world], true, memory_order_relaxed); /* the count orders it */
+        }
+}
+
 void vmsg_death_look(void)
 {
     uint32_t deaths = vboot_deaths(vmsg_engine.job);
@@ -133,11 +159,10 @@ void vmsg_death_look(void)
     if (!vmsg_engine.dead)
         vmsg_engine.dead = calloc((size_t)vmsg_engine.size, sizeof *vmsg_engine.dead);
     atomic_store_explicit(&vmsg_engine.death_again, false, memory_order_relaxed);
-    for (int world = 0; world < vmsg_engine.size && vmsg_engine.dead; world++)
-        if (world != vmsg_engine.rank && vboot_dead(vmsg_engine.job, world))
-            atomic_store_explicit(&vmsg_engine.dead[world], true, memory_order_relaxed); /* the count orders it */
-    if (vmsg_engine.dead) /* release: pairs with msg_dead */
-        atomic_store_explicit(&vmsg_engine.deaths, deaths, memory_order_release);
+    if (vmsg_engine.dead) {
+        deaths_mark();
+        atomic_store_explicit(&vmsg_engine.deaths, deaths, memory_order_release); /* pairs with msg_dead */
+    }
     for (int world = 0; world < vmsg_engine.size && vmsg_engine.dead; world++)
         if (vmsg_engine.dead[world])
             rank_end(world);

@@ -104,13 +104,15 @@ void report_death(struct run_job *job, struct run_rank *rank)
         job->ending != ENDING_NO || (job->failed && (goes_on || !job->options.keep_going)); /* the first cause */
     if (well && progress != SEAT_JOINED) {
         job->silent |= progress == SEAT_EMPTY;
+        if (progress == SEAT_LEFT && job->deaths) /* no last fence kept it until nobody needs it any more */
+            death_spread(job, (int[]){job->exit_status, rank->rank}, 2);
         return;
     }
     if (!told && !well)
         output_drain(job, rank); /* its own output comes before our message about it */
     if (!told && !left)
         rank_print_death(job, rank);
-    if (goes_on && progress != SEAT_LEFT)
+    if (goes_on && (progress != SEAT_LEFT || job->deaths))
         death_spread(job, (int[]){status, rank->rank}, 2);
     if (!told && !goes_on && !left)
         end_begin(job, status, FAILURE_GRACE_NS);
