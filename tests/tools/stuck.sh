@@ -54,6 +54,23 @@ done
 kill -0 $job || fail "a signal that asks has ended the job"
 end
 
+# native stacks, on a signal and when the time allowed is over; without gdb it is said
+if type gdb >/dev/null 2>&1; then
+    mpiexec="$mpiexec --get-stack-traces" begin 3 tag
+    kill -USR2 $job
+    stacks() { [ "$(grep -cE '^viaduct: stack of rank [0-2] \(pid [0-9]+\):$' $work/said.err)" -eq 3 ] && grep -q "^viaduct:     #[0-9].* main " $work/said.err; }
+    eventually 30 stacks || fail "USR2 shows no stacks: $(cat $work/said.err)"
+    kill -0 $job || fail "a signal that asks for stacks has ended the job"
+    end
+    expect 124 "" "~the time allowed \(1 s\) is over.*stack of rank 0 .*#[0-9]+ .*stack of rank 1 .*MPI_Recv.* main " \
+        $mpiexec --timeout 1 --get-stack-traces -n 3 $programs/hang tag
+else
+    echo "not tried: stacks (gdb is not installed)"
+fi
+mkdir -p $work/bare && ln -sf $programs/hang $work/bare/hang
+expect 124 "" "~the tag differs.*no stacks: gdb cannot be started .*install gdb" \
+    env PATH=$work/bare $(type -P env) $mpiexec --timeout 1 --get-stack-traces -n 3 $programs/hang tag
+
 # the time allowed is over
 expect 124 "" "~the time allowed \(1 s\) is over.*rank 1 .* waits .* in MPI_Recv .*the tag differs" \
     $mpiexec --timeout 1 -n 3 $programs/hang tag

@@ -448,6 +448,7 @@ static const struct flag flags[] = {
     {"display", 1, display_take},
 
     {"timeout", 1, flag_take_timeout},
+    {"get-stack-traces", 0, yes_set, OPTION(stack_traces)},
     {"print-all-exitcodes", 0, yes_set, OPTION(print_exitcodes)},
     {"disable-auto-cleanup continuous enable-recovery", 0, yes_set, OPTION(keep_going)},
     {"version V info", 0, text_print, NOTHING, "viaduct run (mpiexec) " VIADUCT_VERSION "\n"},
@@ -481,7 +482,6 @@ static const struct flag flags[] = {
     {"xterm", 1, flag_refuse, NOTHING, "mpiexec -n 4 xterm -hold -e ./program does it"},
     {"display-topo", 0, flag_refuse, NOTHING, "lstopo shows the machine"},
     {"enable-x", 0, flag_refuse, NOTHING, "--agent 'ssh -X' does it"},
-    {"get-stack-traces", 0, flag_refuse, NOTHING, "a debugger finds the ranks by this process (MPIR)"},
     {"index-argv-by-rank", 0, flag_refuse, NOTHING, "a script can build the words from $PMI_RANK"},
     {"preload-binary", 0, flag_refuse, NOTHING, "all hosts must have the same files at the same paths"},
     {"preload-files", 1, flag_refuse, NOTHING, "all hosts must have the same files at the same paths"},

@@ -58,10 +58,12 @@ static void gather_end(struct run_job *job)
         state_list(&all, line_output, job);
         (void)stuck_explain(&all, NULL, line_output, job);
     }
-    bool end = gather->for_end;
+    bool end = gather->for_end, report = gather->for_report || end;
     gather->under_way = gather->for_head = gather->for_report = gather->for_end = false;
     gather->clients = 0;
     gather->until_ns = 0;
+    if (report && job->options.stack_traces && stacks_begin(job, &all, end))
+        end = false; /* it ends after them */
     bytes_drop(&gather->ranks, gather->ranks.length);
     if (end)
         end_timeout(job);

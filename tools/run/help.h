@@ -43,6 +43,7 @@ static const char run_help[] =
     "  --report-bindings  --display-map  --display-allocation\n"
     "\n"
     "  --timeout SECONDS        end the job then, with status 124 (also: MPIEXEC_TIMEOUT)\n"
+    "  --get-stack-traces       then, and on SIGQUIT or SIGUSR2, also the stacks of this host's ranks (needs gdb)\n"
     "  -print-all-exitcodes     how every rank ended\n"
     "  -disable-auto-cleanup    a failed rank does not end the job\n"
     "  --report FILE            at the end, what the ranks did: FILE.html is a page, FILE.json a trace for viewers\n"

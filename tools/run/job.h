@@ -13,7 +13,7 @@
  *   report.c       what each rank died of                        fence.c   fences of all hosts
  *   mpir.c         the table for debuggers                       death.c   deaths that do not end the job
  *   state.c        what the ranks of this host do                gather.c  the same of all hosts
- *   stuck.c        who waits for whom, and why
+ *   stuck.c        who waits for whom, and why                stacks.c  native stacks, by gdb
  *   fits.c         how many ranks this host can have             preload.c finds libraries of ours
  *   profile*.c     what --report writes
  *   run.c          the life of a job: prepare, start, serve      helper.c  the verb that another host's launcher starts
@@ -29,6 +29,7 @@
 #include "run/options.h"
 #include "run/profile.h"
 #include "run/rank.h"
+#include "run/stacks.h"
 #include "vi/call/listener.h"
 #include <signal.h>
 
@@ -66,6 +67,7 @@ struct run_job {
     struct run_loop loop;
     struct run_watch signals;
     struct run_gather gather;
+    struct run_stacks stacks;
     struct run_profile profile;
     sigset_t old_mask;
     bool pipe_ignored;       /* SIGPIPE was ignored when we were started */

@@ -297,6 +297,7 @@ static void job_tick(struct run_job *job)
         }
     }
     gather_tick(job, now);
+    stacks_tick(job, now);
     profile_tick(job, now);
     if (loop_due(&job->loop, job->kill_ns, now))
         end_at_once(job);
@@ -421,6 +422,7 @@ int run_job(struct run_job *job, int argc, char **argv)
         LOG_INFO("%llu connections to %s were closed by the other side before they were authenticated",
                  (unsigned long long)vbase_counters->left, job->host);
     gather_close(job);
+    stacks_close(job);
     bool written = output_finish(job);
     pmi_close(job);
     int status = job_status(job);
