@@ -97,13 +97,51 @@ static int predefined_open(uint32_t id, int size, const int *world, const char *
     return mpi_name_set("MPI_Init", &comm->thing, name);
 }
 
+/* ---- lists of what all ranks say ---- */
+
+/* Kept for the one list that finds no memory: a rank that gave up instead would leave the others waiting for its part.
+ * Its pages are committed when they are used. */
+static void *spare;
+static atomic_bool spare_is_taken;
+
+static bool spare_take(void *unused)
+{
+    (void)unused;
+    /* acquire: pairs with the release in mpi_list_free */
+    return !atomic_exchange_explicit(&spare_is_taken, true, memory_order_acquire);
+}
+
+void *mpi_list_new(int ranks, size_t bytes)
+{
+    void *list = malloc((size_t)ranks * bytes);
+    if (list || ranks > mpi_process.job->size || bytes > MPI_LIST_ITEM)
+        return list;
+    return vmsg_wait_until(spare_take, NULL) ? NULL : spare;
+}
+
+void mpi_list_free(void *list)
+{
+    if (list != spare || !list)
+        free(list);
+    else
+        /* release: pairs with the acquire in spare_take */
+        atomic_store_explicit(&spare_is_taken, false, memory_order_release);
+}
+
 int mpi_comm_worlds_open(void)
 {
     const struct boot_job *job = mpi_process.job;
     mpi_file_null.rank = job->rank;
+    spare = malloc((size_t)job->size * MPI_LIST_ITEM);
+    if (!spare)
+        return MPI_ERR_NO_MEM;
     int error = predefined_open(MPI_ID_WORLD, job->size, NULL, "MPI_COMM_WORLD", &mpi_process.world);
     if (!error)
         error = predefined_open(MPI_ID_SELF, 1, &job->rank, "MPI_COMM_SELF", &mpi_process.self);
+    if (error) {
+        free(spare);
+        spare = NULL;
+    }
     return error;
 }
 
@@ -114,6 +152,8 @@ void mpi_comm_worlds_close(void)
     vcoll_group_close(&world->coll);
     mpi_comm_drop(self);
     mpi_comm_drop(world);
+    free(spare);
+    spare = NULL;
 }
 
 struct mpi_topology *mpi_topology_new(int kind, const int length[TOPOLOGY_LISTS], int indegree, int outdegree)

@@ -104,6 +104,14 @@ struct mpi_child {
     bool unable;                     /* there was no memory for the groups here: it fails at all */
 };
 int mpi_comm_make(const struct mpi_child *child, MPI_Comm *out); /* *OUT is null where it is in none, and on errors */
+/* Room for what each of RANKS says in BYTES, also where there is no memory: other ranks wait for this one. NULL: it is
+ * more than the spare list holds. */
+#define MPI_LIST_ITEM 64
+void *mpi_list_new(int ranks, size_t bytes);
+void mpi_list_free(void *list);
+/* The greatest that any rank of COMM has, of each of COUNT numbers: needs no memory (inter.c). A raised
+ * class. */
+int mpi_greatest_find(const char *call, struct mpi_comm *comm, int *numbers, uint64_t count);
 int mpi_comm_split(const char *call, struct mpi_comm *parent, int color, int key, MPI_Comm *out);
 
 struct mpi_group *mpi_group_at(MPI_Group handle);
@@ -115,7 +123,7 @@ int mpi_group_relation(const struct mpi_group *one, const struct mpi_group *two)
 
 /* With lists of LENGTH and room for so many edges. NULL: no memory. */
 struct mpi_topology *mpi_topology_new(int kind, const int length[TOPOLOGY_LISTS], int indegree, int outdegree);
-/* All of PARENT call: for each of the RANKS of GRID that of PARENT which it is to be, to be freed; NULL: the same one
- * (reorder.c). A class that was raised. */
+/* All of PARENT call: for each of the RANKS of GRID that of PARENT which it is to be, for mpi_list_free; NULL: the
+ * same one, as where GRID is NULL: no memory here (reorder.c). A class that was raised. */
 int mpi_grid_order(const char *call, struct mpi_comm *parent, const struct mpi_topology *grid, int ranks, int **order);
 struct mpi_topology *mpi_topology_copy(const struct mpi_topology *topology);

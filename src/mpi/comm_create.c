@@ -220,10 +220,10 @@ static int choice_order(const void *a, const void *b)
     return one->rank - two->rank;
 }
 
-/* The choices of all ranks, of both groups; to be freed. NULL: *error is the engine's. */
+/* The choices of all ranks, of both groups; for mpi_list_free. NULL: *error is the engine's. */
 static struct choice *choices_gather(struct mpi_comm *comm, int color, int key, int *error)
 {
-    struct choice mine = {color, key, comm->thing.rank}, *all = malloc((size_t)comm->coll.size * sizeof *all);
+    struct choice mine = {color, key, comm->thing.rank}, *all = mpi_list_new(comm->coll.size, sizeof *all);
     if (!all) {
         *error = ERR_MEMORY;
         return NULL;
@@ -235,7 +235,7 @@ static struct choice *choices_gather(struct mpi_comm *comm, int color, int key, 
     *error = vcoll_run(&call);
     if (!*error)
         return all;
-    free(all);
+    mpi_list_free(all);
     return NULL;
 }
 
@@ -271,7 +271,7 @@ int mpi_comm_split(const char *call, struct mpi_comm *parent, int color, int key
         group = color_group(parent->group, all + (inter && !is_first ? parent->peers : 0), color);
         other = inter ? color_group(parent->other, all + (is_first ? parent->size : 0), color) : NULL;
     }
-    free(all);
+    mpi_list_free(all);
     child.unable = color != MPI_UNDEFINED && (!group || (inter && !other));
     child.group = other && other->size == 0 ? NULL : group;
     child.other = other;

@@ -290,7 +290,11 @@ static void parcel_put(void *context, int rank, const struct parcel *parcel)
 static bool exchange_open(struct exchange *x)
 {
     size_t ranks = (size_t)x->comm->size;
-    x->sends = calloc(ranks, 4 * sizeof(int64_t) + 2 * sizeof(struct notice));
+    _Static_assert(4 * sizeof *x->sends + 2 * sizeof *x->told <= MPI_LIST_ITEM, "fits into the spare list");
+    const size_t bytes = 4 * sizeof(int64_t) + 2 * sizeof(struct notice);
+    x->sends = mpi_list_new(x->comm->size, bytes);
+    if (x->sends)
+        memset(x->sends, 0, ranks * bytes);
     x->places = x->sends + ranks;
     x->receives = x->places + ranks;
     x->landings = x->receives + ranks;
@@ -340,15 +344,19 @@ static int parcels_exchange(struct exchange *x, const struct given *g, int *coun
     x->in = malloc((uint64_t)in * bytes + 1);
     struct type_layout *layout = NULL;
     int error = x->out && x->in && in <= INT_MAX ? vtype_layout_bytes(bytes, 1, &layout) : ERR_MEMORY;
-    if (!error) {
-        parcels_make(g, parcel_put, x);
-        struct coll_call call = {
-            .kind = COLL_ALLTOALLV, .group = &x->comm->coll,
-            .send = {.base = x->out, .layout = layout, .counts = x->sends, .displacements = x->places},
-            .receive = {.base = x->in, .layout = layout, .counts = x->receives, .displacements = x->landings}};
-        error = vcoll_run(&call);
-        vtype_layout_drop(layout);
+    int unable = error != 0, class = mpi_greatest_find(x->call, x->comm, &unable, 1); /* the others wait for ours */
+    if (class || unable) {
+        if (layout)
+            vtype_layout_drop(layout);
+        return class ?: memory_error(x->comm, x->call);
     }
+    parcels_make(g, parcel_put, x);
+    struct coll_call call = {
+        .kind = COLL_ALLTOALLV, .group = &x->comm->coll,
+        .send = {.base = x->out, .layout = layout, .counts = x->sends, .displacements = x->places},
+        .receive = {.base = x->in, .layout = layout, .counts = x->receives, .displacements = x->landings}};
+    error = vcoll_run(&call);
+    vtype_layout_drop(layout);
     *count = (int)in;
     return error ? mpi_engine_error(x->comm, x->call, error) : MPI_SUCCESS;
 }
@@ -376,7 +384,7 @@ static int dist_graph_make(const char *call, struct mpi_comm *comm, struct given
     int error = notices_exchange(&x, class ? ANY_WEIGHTING : weighting_of(g->edges, g->weight), class, &all) ?:
                 parcels_exchange(&x, g, &count);
     struct mpi_topology *graph = error ? NULL : parcels_unpack(x.in, count, all != UNWEIGHTED);
-    free(x.sends);
+    mpi_list_free(x.sends);
     free(x.out);
     free(x.in);
     return error ?: graph_deliver(call, comm, comm->group, graph, out);

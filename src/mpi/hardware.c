@@ -56,7 +56,7 @@ static int level_below(const struct place *all, int ranks)
  * was raised. */
 static int color_find(const char *call, struct mpi_comm *comm, int level, int *color)
 {
-    struct place mine, *all = malloc((size_t)comm->coll.size * sizeof *all);
+    struct place mine, *all = mpi_list_new(comm->coll.size, sizeof *all);
     place_find(&mine);
     struct coll_call gather = {.kind = COLL_ALLGATHER, .group = &comm->coll,
                                .send = {.base = &mine, .count = sizeof mine},
@@ -68,7 +68,7 @@ static int color_find(const char *call, struct mpi_comm *comm, int level, int *c
     for (int i = comm->coll.size; i-- > 0 && !error && level < LEVELS;)
         if (same_unit(&mine, &all[i], level))
             *color = i;
-    free(all);
+    mpi_list_free(all);
     return error ? mpi_engine_error(comm, call, error) : MPI_SUCCESS;
 }
 

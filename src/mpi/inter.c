@@ -5,8 +5,7 @@
 
 #define PART 256 /* ranks that are told at once */
 
-/* The greatest that any rank of COMM's has, of each of COUNT numbers: needs no memory. A class that was raised. */
-static int greatest_find(const char *name, struct mpi_comm *comm, int *numbers, uint64_t count)
+int mpi_greatest_find(const char *name, struct mpi_comm *comm, int *numbers, uint64_t count)
 {
     struct coll_side side = {.base = numbers, .count = count, .layout = mpi_type_at(MPI_INT)->layout};
     struct coll_call call = {.kind = COLL_ALLREDUCE,
@@ -23,7 +22,7 @@ static int leaders_compare(const struct mpi_bridge *bridge)
 {
     struct mpi_comm *local = bridge->local;
     int most[2] = {bridge->leader, ~bridge->leader}; /* the greatest, and the least */
-    int error = greatest_find(bridge->call, local, most, 2);
+    int error = mpi_greatest_find(bridge->call, local, most, 2);
     if (error)
         return error;
     if (most[0] != ~most[1])
@@ -122,7 +121,7 @@ static int inter_merge(const char *call, struct mpi_comm *comm, int high, MPI_Co
     int own = is_first ? 0 : 2;
     most[own] = high;
     most[own + 1] = ~high;
-    int error = greatest_find(call, comm, most, 4);
+    int error = mpi_greatest_find(call, comm, most, 4);
     if (error)
         return error;
     for (int i = 0; i < 4; i += 2)

@@ -96,14 +96,18 @@ int mpi_grid_order(const char *call, struct mpi_comm *parent, const struct mpi_t
     *order = NULL;
     if (job->local_count == job->size || !vbase_settings.reorder)
         return MPI_SUCCESS;
-    int *numbers = malloc(4 * size * sizeof(int)), *node = numbers + size, *scratch = node + size;
+    int *numbers = mpi_list_new(parent->size, 4 * sizeof(int)), *node = numbers + size, *scratch = node + size;
     struct coll_call gather = {.kind = COLL_ALLGATHER, .group = &parent->coll,
                                .send = {.base = job->local_ranks, .count = sizeof(int)}, /* the lowest names a node */
                                .receive = {.base = node, .count = sizeof(int)}};
     int error = numbers ? vcoll_run(&gather) : ERR_MEMORY;
     if (error) {
-        free(numbers);
+        mpi_list_free(numbers);
         return mpi_engine_error(parent, call, error);
+    }
+    if (!grid) {
+        mpi_list_free(numbers);
+        return MPI_SUCCESS;
     }
     order_find(grid, ranks, node, scratch, numbers);
     *order = numbers;

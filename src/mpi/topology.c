@@ -99,13 +99,13 @@ static int grid_group(const char *call, struct mpi_comm *parent, const struct mp
 {
     int *order = NULL, error = reorder ? mpi_grid_order(call, parent, grid, ranks, &order) : MPI_SUCCESS;
     if (error || parent->thing.rank >= ranks) {
-        free(order);
+        mpi_list_free(order);
         return error;
     }
     for (int i = 0; order && i < ranks; i++)
         order[i] = parent->group->world[order[i]];
     *group = mpi_group_make(ranks, order ?: parent->group->world, parent->group);
-    free(order);
+    mpi_list_free(order);
     return MPI_SUCCESS;
 }
 
@@ -124,8 +124,7 @@ ENTRY(MPI_Cart_create)(MPI_Comm handle, int n, const int dims[], const int perio
         topology->extent[i] = dims[i];
         topology->periodic[i] = periods[i] != 0;
     }
-    if (topology)
-        error = grid_group(NAME, parent, topology, ranks, reorder, &group);
+    error = grid_group(NAME, parent, topology, ranks, reorder, &group); /* without one, too: the others wait */
     if (!error)
         return grid_make(NAME, parent, parent->thing.rank < ranks, group, topology, comm_cart);
     free(topology);
