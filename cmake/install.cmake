@@ -114,7 +114,7 @@ install(FILES ${installed}/mpi-c.pc ${installed}/mpi-cxx.pc ${installed}/viaduct
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 install(FILES ${installed}/viaduct-config.cmake ${installed}/viaduct-config-version.cmake DESTINATION ${config_dir})
 file(GLOB documents CONFIGURE_DEPENDS *.md LICENSE)
-file(GLOB chapters CONFIGURE_DEPENDS docs/*.md)
+file(GLOB chapters CONFIGURE_DEPENDS docs/*.md docs/*.schema.json)
 install(FILES ${documents} DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES ${chapters} DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs) # as their links say
 file(GLOB results CONFIGURE_DEPENDS bench/results/*.md)

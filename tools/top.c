@@ -150,13 +150,17 @@ static void batch_print(const struct sample *before, const struct sample *now, d
     for (int i = 0; i < now->job.count; i++) {
         struct rates r = rates_of(before, now, i, seconds);
         rates_add(&sum, &r);
-        if (json)
+        if (json) {
             printf("%s{\"rank\":%d,\"pid\":%d,\"cpu\":%.1f,\"sent\":%.0f,\"received\":%.0f,\"sent_bytes\":%.0f,"
                    "\"received_bytes\":%.0f,\"unexpected\":%llu,\"windows_empty\":%.0f,\"sleeps\":%.0f,"
-                   "\"rails_lost\":%llu}",
+                   "\"rails_lost\":%llu,\"card_bytes\":[",
                    i ? "," : "{\"ranks\":[", now->job.rank[i].rank, (int)now->job.rank[i].pid, r.cpu, r.sent,
                    r.received, r.sent_bytes, r.received_bytes, (unsigned long long)r.unexpected, r.empty, r.sleeps,
                    (unsigned long long)r.lost);
+            for (int card = 0; card < COUNT_CARDS; card++)
+                printf("%s%.0f", card ? "," : "", r.card[card]);
+            fputs("]}", stdout);
+        }
     }
     if (json)
         printf("%s]}\n", now->job.count ? "" : "{\"ranks\":[");

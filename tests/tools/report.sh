@@ -26,6 +26,8 @@ has "<tr><td>0<td>3<td>2<td>800 B"
 has "4 of them here on"
 has "<td>send_eager<td>" || has "messages sent with their payload at once"
 if command -v python3 >/dev/null; then
+    python3 "$VIADUCT_SOURCE/tests/lib/schema" "$VIADUCT_SOURCE/docs/trace.schema.json" <$work/trace.json ||
+        fail "the trace does not fit docs/trace.schema.json"
     python3 - $work/trace.json $work/page.html <<'PYTHON' || fail "the trace"
 import html.parser, json, sys
 trace = json.load(open(sys.argv[1]))

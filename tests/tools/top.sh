@@ -17,6 +17,12 @@ if command -v python3 >/dev/null; then
     $viaduct top --json -n 1 $job | python3 -c 'import json, sys
 ranks = json.load(sys.stdin)["ranks"]
 assert [r["rank"] for r in ranks] == [0, 1] and all(r["sent"] > 0 for r in ranks), ranks' || fail "JSON"
+    schema() { python3 "$VIADUCT_SOURCE/tests/lib/schema" "$VIADUCT_SOURCE/docs/$1.schema.json"; }
+    $viaduct top --json -n 2 $job >$work/json
+    schema top <$work/json || fail "JSON does not fit docs/top.schema.json"
+    for bad in s/\"pid\":/\"pit\":/ 's/"sent":[0-9]*/"sent":"many"/' 's/"rank":0/"rank":-1/' 's/"card_bytes":\[0,/"card_bytes":[/'; do
+        sed "$bad" $work/json | schema top >$work/bad && fail "the schema takes $bad"
+    done
 fi
 # in a terminal of 60 columns no line is longer
 if command -v script >/dev/null; then
