@@ -1,5 +1,6 @@
 /* The calls that move data: what each means as pieces and flags. A connection that is joined goes to the stream;
  * another one, and what the stream leaves to TCP, makes the program's own call and is counted. */
+#include "base/clock.h"
 #include "sock/hooks.h"
 #include "sock/meet.h"
 #include "sock/pass.h"
@@ -122,6 +123,14 @@ ssize_t sock_preadv2(int fd, const struct iovec *pieces, int count, off_t at, in
     return move_end(&move, sock_real.preadv2(fd, pieces, count, at, flags));
 }
 
+/* The stream has bytes alone: no address, no control data. */
+static void nothing_beside(struct msghdr *message)
+{
+    message->msg_namelen = 0;
+    message->msg_controllen = 0;
+    message->msg_flags = 0;
+}
+
 ssize_t sock_recvmsg(int fd, struct msghdr *message, int flags)
 {
     struct move move;
@@ -134,36 +143,48 @@ ssize_t sock_recvmsg(int fd, struct msghdr *message, int flags)
         return n;
     }
     if (move_begin(&move, false, fd, message->msg_iov, message->msg_iovlen, flags, &n)) {
-        if (n >= 0) {
-            message->msg_namelen = 0;
-            message->msg_controllen = 0;
-            message->msg_flags = 0;
-        }
+        if (n >= 0)
+            nothing_beside(message);
         return n;
     }
     return move_end(&move, sock_real.recvmsg(fd, message, flags));
 }
 
-/* Messages of a stream are what each of several calls would give; only the first one may wait. */
-int sock_recvmmsg(int fd, struct mmsghdr *messages, unsigned count, int flags, struct timespec *time)
+/* Messages of a stream are what each of several calls would give; the limit of time is looked at behind each. */
+static int receive_several(int fd, struct mmsghdr *messages, unsigned count, int flags, const struct timespec *time,
+                           ssize_t n)
 {
-    struct sock_file *file = time ? NULL : sock_hold(fd);
-    bool ours = file && sock_joined(file);
+    uint64_t begin = time ? vbase_clock_ns() : 0;
+    uint64_t limit = time ? (uint64_t)time->tv_sec * 1000000000 + (uint64_t)time->tv_nsec : 0;
     unsigned done = 0;
-    if (file)
-        sock_drop(file);
-    if (!ours)
-        return sock_real.recvmmsg(fd, messages, count, flags, time);
-    for (; done < count; done++) {
-        int more = done && (flags & MSG_WAITFORONE) ? MSG_DONTWAIT : 0;
-        ssize_t n = sock_recvmsg(fd, &messages[done].msg_hdr, (flags & ~MSG_WAITFORONE) | more);
-        if (n < 0)
+    int more = (flags & ~MSG_WAITFORONE) | (flags & MSG_WAITFORONE ? MSG_DONTWAIT : 0);
+    for (; n >= 0; n = sock_recvmsg(fd, &messages[done].msg_hdr, more)) {
+        messages[done++].msg_len = (unsigned)n;
+        if (done == count || (time && vbase_clock_ns() - begin >= limit))
             break;
-        messages[done].msg_len = (unsigned)n;
-        if (n == 0)
-            return (int)done + 1;
     }
     return done ? (int)done : -1;
+}
+
+int sock_recvmmsg(int fd, struct mmsghdr *messages, unsigned count, int flags, struct timespec *time)
+{
+    struct move move;
+    ssize_t n;
+    bool wrong = time && (time->tv_sec < 0 || time->tv_nsec < 0 || time->tv_nsec >= 1000000000);
+    if (!sock_known(fd) || !messages || !count || wrong) {
+        uint32_t freezes = sock_freezes();
+        int got = sock_real.recvmmsg(fd, messages, count, flags, time);
+        for (int i = 0; i < got; i++)
+            if (messages[i].msg_hdr.msg_controllen)
+                sock_pass_in(&messages[i].msg_hdr, flags & MSG_PEEK, freezes);
+        return got;
+    }
+    struct msghdr *first = &messages[0].msg_hdr;
+    if (!move_begin(&move, false, fd, first->msg_iov, first->msg_iovlen, flags & ~MSG_WAITFORONE, &n))
+        return (int)move_end(&move, sock_real.recvmmsg(fd, messages, count, flags, time));
+    if (n >= 0)
+        nothing_beside(first);
+    return receive_several(fd, messages, count, flags, time, n);
 }
 
 static ssize_t transmit(int fd, const void *data, size_t size, int flags,

@@ -6,6 +6,7 @@ program=$VIADUCT_BUILD/tests/sock/passed
 sock="$VIADUCT_BIN/viaduct sock --after 2 --"
 expect 0 TCP '' timeout 20 "$program" family
 expect 0 memory '' timeout 20 $sock "$program" family
+expect 0 memory '' timeout 20 $sock "$program" several
 expect 0 'TCP, memory' '' timeout 20 $sock "$program" held
 expect 0 memory '' timeout 20 $sock "$program" refused
 expect 0 TCP '' timeout 20 $sock "$program" looked

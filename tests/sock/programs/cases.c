@@ -607,6 +607,33 @@ static void left_server_programs(int fd)
         _exit(8);
 }
 
+/* Several messages at once, also with a limit of time, which ends it behind a message; then the end of the stream. */
+static void messages_client(int fd)
+{
+    char data[3][5] = {"", "", ""};
+    struct iovec pieces[3];
+    struct mmsghdr messages[3];
+    struct timespec limits[3] = {{5, 0}, {0, 0}, {0, -1}};
+    memset(messages, 0, sizeof(messages));
+    for (int i = 0; i < 3; i++) {
+        pieces[i] = (struct iovec){data[i], 4};
+        messages[i].msg_hdr = (struct msghdr){.msg_iov = &pieces[i], .msg_iovlen = 1};
+    }
+    turns(fd, 1, 1);
+    for (int i = 0; i < 3; i++)
+        SAY(" %s %s%s%s,", told(recvmmsg(fd, messages, 3, MSG_WAITALL, &limits[i])), data[0], data[1], data[2]);
+    SAY(" %s", told(recvmmsg(fd, messages, 0, 0, NULL)));
+    SAY(" %s %s%s%s,", told(recvmmsg(fd, messages, 3, MSG_WAITALL, NULL)), data[0], data[1], data[2]);
+    SAY(" %s", told(recvmmsg(fd, messages, 3, MSG_WAITFORONE, NULL)));
+    SAY(" %u %u %u", messages[0].msg_len, messages[1].msg_len, messages[2].msg_len);
+}
+static void messages_server(int fd)
+{
+    turns(fd, 0, 1);
+    if (write(fd, "thisthatmoresome1st.2nd.3rd.", 28) != 28)
+        _exit(8);
+}
+
 static void pass(int fd, int many)
 {
     int ends[2];
@@ -1695,6 +1722,7 @@ static const struct {
     {"passed on", pass_client, stream_server},
     {"passed on by sendmmsg", pass_many_client, stream_server},
     {"many messages", many_client, many_server},
+    {"several messages", messages_client, messages_server},
     {"forked", fork_client, stream_server},
     {"cloned", clone_client, stream_server},
     {"closed by a child, in a set", child_closes_client, nested_server},

@@ -1,6 +1,7 @@
 /* A connection is passed in a message to another process, which uses it: which way do the bytes go? For
  * tests/sock/passed.sh.
  *   passed family      to a process forked before; the other one has closed it
+ *   passed several     the same, taken by recvmmsg
  *   passed held        the same, closed only when the kept way has been seen
  *   passed refused     the message is not sent, and the connection is used where it is
  *   passed looked      the message is looked at before it is taken
@@ -61,7 +62,7 @@ static int pass(int to, int fd)
     memcpy(CMSG_DATA(&control.head), &fd, sizeof(int));
     return sendmsg(to, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == 1;
 }
-static int taken(int from, int flags)
+static int taken(int from, int flags, int several)
 {
     char byte;
     int fd;
@@ -69,7 +70,8 @@ static int taken(int from, int flags)
     struct iovec piece = {&byte, 1};
     struct msghdr message = {
         .msg_iov = &piece, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)};
-    if (recvmsg(from, &message, flags) != 1)
+    struct mmsghdr messages[2] = {{.msg_hdr = message}, {.msg_hdr = {.msg_iov = &piece, .msg_iovlen = 1}}};
+    if (several ? recvmmsg(from, messages, 2, flags | MSG_WAITFORONE, NULL) != 1 : recvmsg(from, &message, flags) != 1)
         _exit(6);
     memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof(int));
     return fd;
@@ -88,8 +90,8 @@ static int work(int from, const char *how)
 {
     char byte;
     if (strcmp(how, "looked") == 0)
-        close(taken(from, MSG_PEEK));
-    int fd = taken(from, 0);
+        close(taken(from, MSG_PEEK, 0));
+    int fd = taken(from, 0, strcmp(how, "several") == 0);
     if (strcmp(how, "held") == 0)
         printf("%s, ", way(fd));
     fflush(stdout);
