@@ -60,7 +60,7 @@ for time in 1 2 3; do
     [ -n "$least" ] && [ "$least" -le "$each" ] || least=$each
 done
 counted verbs-instructions-8 $least
-at_most "calls of the kernel" 100 "$(of_a_hundred kernel "$work/a" "$work/b")" "a message calls the kernel" # by the clock
+at_most "calls of the kernel" 10 "$(of_a_hundred kernel "$work/a" "$work/b")" "a message calls the kernel"
 at_most "calls of malloc" 0 "$(of_a_hundred allocations "$work/a" "$work/b")" "a message allocates"
 
 many=4200 messages=$(((many - few) * 2 * batch))

@@ -1,7 +1,8 @@
 /* The verbs nic: opening, polling, sleeping, and the end.
  *
  * To look at completions is to read memory, so it is done at every poll. To look at sockets, by which connections come
- * and end, is a system call: done every now and then, and when something is ordered. */
+ * and end, is a system call: done every now and then, and when something is ordered; by polls that find completions,
+ * once in VERBS_DEPTH of them. */
 #include "vi/verbs/verbs.h"
 #include <poll.h>
 
@@ -71,8 +72,10 @@ static int verbs_poll(struct vi_nic *base, struct vi *only, int budget, unsigned
             moved = true;
     if (atomic_load_explicit(&nic->writing, memory_order_relaxed) > 0)
         verbs_writers_flush(nic);
-    if ((!only && now - nic->asked > nic->tick_ask) ||
+    nic->busy = moved ? nic->busy + 1 : VERBS_DEPTH;
+    if ((!only && now - nic->asked > nic->tick_ask && (nic->busy >= VERBS_DEPTH || nic->asked == 0)) ||
         atomic_load_explicit(&nic->call.ordered, memory_order_relaxed)) {
+        nic->busy = 0;
         nic->asked = now;
         sockets_look(nic);
     }

@@ -29,6 +29,16 @@ static struct verbs_event *event_add(struct verbs_adapter *adapter)
     return &adapter->event[(adapter->event_first + adapter->event_count++) % adapter->event_room];
 }
 
+/* Under adapter->lock. What comes is mostly of the same one as before. */
+static struct verbs_vi *vi_find(struct verbs_adapter *adapter, uint32_t number)
+{
+    if (!adapter->latest || adapter->latest_number != number) {
+        adapter->latest = vbase_map_get(&adapter->vis, number);
+        adapter->latest_number = number;
+    }
+    return adapter->latest;
+}
+
 /* Under adapter->lock: what has completed goes into the ring; false: nothing has. */
 static bool events_poll(struct verbs_adapter *adapter)
 {
@@ -46,7 +56,7 @@ static bool events_poll(struct verbs_adapter *adapter)
             continue;
         }
         event->wc = wc[i];
-        event->vi = tag == VERBS_OF_RECEIVE ? vbase_map_get(&adapter->vis, wc[i].qp_num) : NULL;
+        event->vi = tag == VERBS_OF_RECEIVE ? vi_find(adapter, wc[i].qp_num) : NULL;
     }
     return count > 0;
 }
@@ -108,7 +118,8 @@ static int pair_create(struct verbs_vi *vi, struct verbs_adapter *adapter)
         struct ibverbs_qp_init_attr made = {
             .qp_context = vi, .send_cq = adapter->cq, .recv_cq = adapter->cq, .srq = adapter->srq,
             .qp_type = IBVERBS_QPT_RC,
-            .cap = {.max_send_wr = VERBS_PLACES + 1, .max_send_sge = 1, .max_inline_data = inlined[i]}};
+            .cap = {.max_send_wr = VERBS_PLACES + 1, .max_send_sge = TUNED(VERBS_PIECES),
+                    .max_inline_data = inlined[i]}};
         vi->inlined = inlined[i];
         vi->qp = adapter->home->library->ibv_create_qp(adapter->pd, &made);
     }
@@ -232,6 +243,7 @@ void verbs_pair_end(struct verbs_vi *vi)
         LOG_WARN("%s does not give back what was to be sent to rank %u", adapter->name, vi->call.vi.peer);
     receives_drain(vi);
     (void)vbase_map_remove(&adapter->vis, vi->qp->qp_num);
+    adapter->latest = NULL;
     adapter->needed -= (int)VERBS_PLACES + 1;
     base_unlock(&adapter->lock);
     if (library->ibv_destroy_qp(vi->qp))

@@ -1,8 +1,8 @@
 /* The way out of a vi: frames, and those that wait because there is no queue pair yet or no room. Called by the thread
  * that sends on the vi, and by the poll; everything here happens under vi->lock.
  *
- * What is short goes inline, with its frame, in one request; what is longer is copied into a block that is registered,
- * and comes back when the request is complete. */
+ * What is short goes inline, with its frame, in one request of several pieces; what is longer is copied into a block
+ * that is registered, and comes back when the request is complete. */
 #include "vi/verbs/verbs.h"
 
 uint64_t verbs_total(const struct iovec *piece, int pieces)
@@ -53,35 +53,46 @@ static void writer_forget(struct verbs_vi *vi)
 
 /* ---- frames ------------------------------------------------------------------------------------------------------ */
 
+/* Of an inline request, whose memory needs no key: the device reads it before the call returns. */
+static int pieces_name(struct ibverbs_sge *row, const struct verbs_frame *frame, const struct iovec *piece, int pieces)
+{
+    int count = 0;
+    row[count++] = (struct ibverbs_sge){(uintptr_t)frame, sizeof(*frame), 0};
+    for (int i = 0; i < pieces; i++)
+        if (piece[i].iov_len)
+            row[count++] = (struct ibverbs_sge){(uintptr_t)piece[i].iov_base, (uint32_t)piece[i].iov_len, 0};
+    return count;
+}
+
 static int frame_post(struct verbs_vi *vi, enum verbs_kind kind, uint64_t word, const struct iovec *piece, int pieces,
                       uint64_t length)
 {
-    uint8_t row[TUNED(VERBS_INLINE)], *at = row;
     uint32_t size = (uint32_t)(sizeof(struct verbs_frame) + length);
+    bool inlined = size <= vi->inlined && pieces < (int)TUNED(VERBS_PIECES);
     struct verbs_place place = {.last = kind == VERBS_GOODBYE};
-    struct ibverbs_sge whole = {.length = size};
-    struct ibverbs_send_wr wr = {.sg_list = &whole, .num_sge = 1, .opcode = IBVERBS_WR_SEND,
+    struct ibverbs_sge row[TUNED(VERBS_PIECES)];
+    struct ibverbs_send_wr wr = {.sg_list = row, .num_sge = 1, .opcode = IBVERBS_WR_SEND,
                                  .send_flags = place.last ? IBVERBS_SEND_SIGNALED : 0};
-    if (size <= vi->inlined) {
-        wr.send_flags |= IBVERBS_SEND_INLINE;
-    } else {
-        if (vi->blocks < TUNED(VERBS_BLOCKS_ONE))
-            at = place.block = verbs_block_take(vi->adapter);
-        if (!place.block) {
-            COUNT(blocks_empty);
-            return ERR_AGAIN;
-        }
-        vi->blocks++;
-        wr.send_flags |= IBVERBS_SEND_SIGNALED;
-        whole.lkey = vi->adapter->mr->lkey;
+    if (!inlined && vi->blocks < TUNED(VERBS_BLOCKS_ONE))
+        place.block = verbs_block_take(vi->adapter);
+    if (!inlined && !place.block) {
+        COUNT(blocks_empty);
+        return ERR_AGAIN;
     }
-    whole.addr = (uintptr_t)at;
     /* relaxed: a count, it promises nothing about memory here */
     uint32_t took = atomic_load_explicit(&vi->took, memory_order_relaxed);
     atomic_store_explicit(&vi->told, took, memory_order_relaxed);
     struct verbs_frame frame = {.word = word, .taken = took, .kind = (uint16_t)kind};
-    memcpy(at, &frame, sizeof(frame));
-    verbs_gather(at + sizeof(frame), piece, pieces);
+    if (inlined) {
+        wr.send_flags |= IBVERBS_SEND_INLINE;
+        wr.num_sge = pieces_name(row, &frame, piece, pieces);
+    } else {
+        vi->blocks++;
+        wr.send_flags |= IBVERBS_SEND_SIGNALED;
+        row[0] = (struct ibverbs_sge){(uintptr_t)place.block, size, vi->adapter->mr->lkey};
+        memcpy(place.block, &frame, sizeof(frame));
+        verbs_gather(place.block + sizeof(frame), piece, pieces);
+    }
     int error = verbs_post(vi, &wr, &place);
     if (error && place.block) {
         vi->blocks--;

@@ -131,6 +131,8 @@ struct verbs_adapter {
     int room;                /* of the completion queue */
     int needed;
     struct base_map vis;     /* by number of their queue pairs */
+    struct verbs_vi *latest; /* the one that was looked up last; NULL: none */
+    uint32_t latest_number;
     struct verbs_event *event; /* a ring */
     uint32_t event_first, event_count, event_room;
     uint8_t *free_block;     /* each free one begins with the next */
@@ -142,7 +144,8 @@ struct verbs_nic {
     struct verbs_adapter *adapter[CALL_CARDS];
     int adapters;
     bool enough;
-    uint64_t asked, tick_ask; /* ticks: the last look at sockets */
+    uint64_t asked, tick_ask; /* ticks: the last look at sockets; 0: the next poll looks */
+    uint32_t busy;            /* polls since then that found completions */
     struct list attached, broken;
     struct base_lock writers_lock;
     struct list writers;      /* vis with kept frames */
