@@ -101,6 +101,7 @@ int run_job(struct run_job *job, int argc, char **argv) MUST_CHECK; /* the whole
 
 /* end.c */
 void end_status(struct run_job *job, int exit_status);             /* the job fails; the first status stays */
+#define STATUS_SIGNAL 128 /* and the number: the status of a job that a signal ended */
 void end_begin(struct run_job *job, int exit_status, uint64_t grace_ns); /* the same, and the job must end */
 void end_at_once(struct run_job *job);
 void end_timeout(struct run_job *job); /* the time allowed is over */

@@ -97,7 +97,7 @@ static void host_lose(struct run_job *job, struct run_host *host, const char *wh
         death_spread_host(job, host);
     host_let_go(job, host, HOST_DONE);
     if (called || !goes_on)
-        end_begin(job, STATUS_LOST, SECOND_NS);
+        end_begin(job, job->asked_signal ? STATUS_SIGNAL + job->asked_signal : STATUS_LOST, SECOND_NS);
 }
 
 /* ---- what comes from a host ---- */

@@ -18,8 +18,7 @@ enum {
     STATUS_FAILED = 1,
     STATUS_USAGE = 2,
     STATUS_NOT_RUNNABLE = 126,
-    STATUS_NOT_FOUND = 127,
-    STATUS_SIGNAL = 128
+    STATUS_NOT_FOUND = 127
 };
 
 /* ---- ranks ---- */
