@@ -92,6 +92,54 @@ static void crossing(void)
     }
 }
 
+/* FROM calls TO, whose listener answers, until the proof is sent. TO itself does not look. */
+static struct call_link *call_until_proved(int from, int to, uint32_t epoch)
+{
+    struct call_nic *nic = &tcp_nic_of(pair[from].nic)->call;
+    CHECK_EQUAL(pair_connect(from, to), OK);
+    nic->peers[to]->rail[0].floor = epoch - 1;
+    call_peers_step(nic, vbase_clock_ns());
+    struct call_link *dial = nic->peers[to]->rail[0].dial;
+    for (uint64_t since = vbase_clock_ns(); dial->phase != CALL_PROVED && !pair_late(since);) {
+        call_seat_listen(tcp_nic_of(pair[to].nic)->call.seat, vbase_clock_ns());
+        call_greet(dial, vbase_clock_ns());
+    }
+    call_seat_listen(tcp_nic_of(pair[to].nic)->call.seat, vbase_clock_ns());
+    CHECK_EQUAL(dial->phase, CALL_PROVED);
+    return dial;
+}
+
+static void take_called(int rank)
+{
+    struct call_nic *nic = &tcp_nic_of(pair[rank].nic)->call;
+    CHECK_EQUAL(call_seat_step(nic->seat), OK);
+    call_peers_step(nic, vbase_clock_ns());
+}
+
+/* Of two calls that cross, one has a newer epoch than the other: both sides take that one, whoever made it. */
+static void crossing_newer(int newer, bool verdict_first)
+{
+    int older = 1 - newer;
+    pair_open(2);
+    (void)call_until_proved(newer, older, 3);
+    struct call_link *dial = call_until_proved(older, newer, 2);
+    take_called(newer);
+    if (verdict_first)
+        call_greet(dial, vbase_clock_ns());
+    take_called(older);
+    pair_send(0, 1, 0, 100);
+    pair_send(1, 0, 0, 200);
+    PAIR_WAIT(pair[0].got == 1 && pair[1].got == 1);
+    CHECK_EQUAL(pair[0].down + pair[1].down + pair[0].called + pair[1].called, 0);
+    for (int i = 0; i < 2; i++) {
+        struct call_peer *peer = tcp_nic_of(pair[i].nic)->call.peers[1 - i];
+        CHECK_EQUAL(peer->rail[0].epoch, 3);
+        CHECK(peer->rail[0].dial == NULL);
+        CHECK_EQUAL(peer->parked_count, 0);
+    }
+    pair_close();
+}
+
 static void puts_land(void)
 {
     enum { LENGTH = 3 << 20, PIECES = 100 };
@@ -384,6 +432,8 @@ int main(void)
     every_size();
     computing();
     crossing();
+    for (int way = 0; way < 4; way++)
+        crossing_newer(way / 2, way % 2);
     puts_land();
     puts_refused();
     put_cut();

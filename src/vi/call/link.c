@@ -109,10 +109,14 @@ static int greet_verdict(struct call_link *link, uint64_t now)
     return ERR_AGAIN;
 }
 
-/* Under nic->lock: does this side hold a link of the rail, or its own call that it has decided for? */
-static bool has_link(const struct call_rail *rail)
+/* Our own call may be the connection already: the other side takes it where it is newer than what it knows. */
+static bool call_proved(const struct call_rail *rail) { return rail->dial && rail->dial->phase == CALL_PROVED; }
+
+/* Under nic->lock: a call that is to be taken has a higher one. Ours that is proved is older than a call of the same
+ * epoch where the caller decides; where we do, its epoch is the rail's already. */
+static uint32_t newest_epoch(const struct call_rail *rail)
 {
-    return rail->link || (rank_decides(rail->peer) && rail->dial && rail->dial->phase == CALL_PROVED);
+    return call_proved(rail) && rail->dial->epoch > rail->epoch ? rail->dial->epoch - 1 : rail->epoch;
 }
 
 /* The calling rank is authenticated; the verdict whether this connection is the one to keep is still to be sent. */
@@ -125,8 +129,9 @@ static void link_called(struct call_nic *nic, const struct call_hello *hello, in
     base_lock(&nic->lock);
     link->peer = call_peer_make(nic, hello->from);
     link->rail = link->peer ? &link->peer->rail[hello->rail % CALL_PAIRS] : NULL;
-    if (link->rail && hello->epoch <= link->rail->epoch)
-        verdict = (struct call_verdict){has_link(link->rail) ? CALL_CROSSED : CALL_STALE, link->rail->epoch};
+    if (link->rail && hello->epoch <= newest_epoch(link->rail))
+        verdict = (struct call_verdict){link->rail->link || call_proved(link->rail) ? CALL_CROSSED : CALL_STALE,
+                                        newest_epoch(link->rail)};
     base_unlock(&nic->lock);
     link->epoch = hello->epoch;
     if (!link->rail || !call_greeting_say(link->fd, &verdict, sizeof(verdict)) || verdict.word != CALL_ACCEPTED)

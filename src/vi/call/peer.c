@@ -1,8 +1,9 @@
 /* Peers: links and sessions (session.c) come together here, and the sink is told.
  *
- * A proven link over a rail comes from our call or from theirs. Where both are under way, the lower rank decides, at
- * one moment: as caller by sending its proof, as called by its verdict; the other side follows. The epoch decides which
- * link is newer: each side takes only links that are newer than the newest it knows of that rail.
+ * A proven link over a rail comes from our call or from theirs. The epoch decides which link is newer: each side takes
+ * only links that are newer than the newest it knows of that rail, and its own call is known from the proof on. Where
+ * two of one epoch are under way, the lower rank decides, at one moment: as caller by sending its proof, as called by
+ * its verdict; the other side follows.
  *
  * Proven links wait at the peer, oldest first, and so do sessions (vis) that have none; the first of both go together,
  * whatever rail the link is of. For links that are left the sink is told that the peer calls: each may become one more
