@@ -209,7 +209,8 @@ struct vi_ops {
     int (*send)(struct vi *vi, uint64_t header, const struct iovec *piece, int pieces, unsigned flags);
 
     /* Memory semantics. OK: under way; VI_COMPLETE: done. A get or put that the kernel refuses for this peer gives
-     * ERR_UNSUPPORTED from then on (and vi_query says so): the caller falls back to sends. */
+     * ERR_UNSUPPORTED from then on (and vi_query says so): the caller falls back to sends. ERR_PEER_DEAD: its process
+     * is gone. */
     int (*put)(struct vi *vi, const struct vi_transfer *transfer);
     int (*get)(struct vi *vi, const struct vi_transfer *transfer);
     /* Memory that the other side shares (map) was written: if it sleeps it wakes, and looks at it. */

@@ -13,9 +13,14 @@ static size_t sum(const struct iovec *piece, unsigned long pieces)
         bytes += piece[i].iov_len;
     return bytes;
 }
+static bool gone; /* as if the process were */
 static ssize_t checked_readv(pid_t pid, const struct iovec *here, unsigned long n, const struct iovec *there,
                              unsigned long m, unsigned long flags)
 {
+    if (gone) {
+        errno = ESRCH;
+        return -1;
+    }
     CHECK(sum(there, m) <= sum(here, n));
     return process_vm_readv(pid, here, n, there, m, flags);
 }
@@ -115,6 +120,24 @@ static void somebody_else(void)
     inside_stop();
 }
 
+/* Its owner has ended: that is what is told, each time. */
+static void dead(void)
+{
+    static char here[8], there[8];
+    struct iovec piece = {here, sizeof(here)};
+    struct vi_region region;
+    struct vi *vi = pair();
+
+    CHECK_EQUAL(vi_reg(inside.nic[1], there, sizeof(there), &region), OK);
+    struct vi_transfer transfer = {.local = &piece, .pieces = 1, .key = region.key};
+    CHECK_EQUAL(vi_get(vi, &transfer), VI_COMPLETE);
+    gone = true;
+    CHECK_EQUAL(vi_get(vi, &transfer), ERR_PEER_DEAD);
+    CHECK_EQUAL(vi_get(vi, &transfer), ERR_PEER_DEAD);
+    gone = false;
+    inside_stop();
+}
+
 /* A setting forbids it; shared allocations are not concerned. */
 static void forbidden(void)
 {
@@ -172,6 +195,7 @@ int main(void)
     long_transfer();
     hole();
     somebody_else();
+    dead();
     forbidden();
     allocations();
     return check_done();

@@ -105,10 +105,10 @@ static void walk_advance(struct walk *walk, uint64_t bytes)
 
 static int copy_refused(struct shm_vi *vi, _Atomic int *reach, const char *what)
 {
-    /* EFAULT and ENOMEM speak of this memory, everything else of this peer. */
-    if (errno != EFAULT && errno != ENOMEM)
+    /* EFAULT and ENOMEM speak of this memory, ESRCH of a process that is gone, everything else of what is allowed. */
+    if (errno != EFAULT && errno != ENOMEM && errno != ESRCH)
         atomic_store_explicit(reach, SHM_REFUSED, memory_order_relaxed);
-    return vbase_fail_errno(ERR_UNSUPPORTED, "%s of rank %u", what, vi->vi.peer);
+    return vbase_fail_errno(errno == ESRCH ? ERR_PEER_DEAD : ERR_UNSUPPORTED, "%s of rank %u", what, vi->vi.peer);
 }
 
 static int pieces_move(struct shm_vi *vi, const struct vi_transfer *transfer, mover call, _Atomic int *reach)
