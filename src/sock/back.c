@@ -13,7 +13,6 @@
 #include <poll.h>
 
 #define PIECE        16384   /* that is copied at once where bytes are left */
-#define ON_ITS_WAY_MS 1000   /* what the other side's kernel has taken */
 
 void sock_stream_back_out(struct sock_file *file)
 {
@@ -29,46 +28,6 @@ void sock_stream_back_out(struct sock_file *file)
     SOCK_STEP(ended_out);
     sock_unlock(&file->link->send);
     sock_set_refresh(file);
-}
-
-/* The ring is closed, and behind the bells TCP goes on. A bell may be on its way. */
-static void ring_leave(struct sock_file *file)
-{
-    struct sock_link *link = file->link;
-    atomic_fetch_or(&file->mapping.words->direction[sock_in(file)].bells, BELLS_ENDED);
-    atomic_store(&link->in_phase, PHASE_SKIP);
-    sock_in_wake(file); /* it goes on by TCP */
-    sock_stream_place(file, NO_PLACE);
-    for (int i = 0; i < ON_ITS_WAY_MS && atomic_load(&link->in_phase) == PHASE_SKIP; i++) {
-        ssize_t n = sock_in_skip(file);
-        if (n == -EAGAIN)
-            (void)sock_tcp_poll(sock_fd(file), POLLIN, 1);
-        else if (n != SOCK_NEXT_PHASE)
-            break;
-    }
-}
-
-bool sock_stream_back_in(struct sock_file *file)
-{
-    struct sock_link *link = file->link;
-    const struct ring ring = sock_ring_in(file);
-    uint64_t never = SWITCH_NEVER;
-    sock_lock(&link->receive);
-    if (atomic_load(&link->in_phase) == PHASE_TCP) {
-        if (atomic_compare_exchange_strong(&ring_words(&ring)->at, &never, SWITCH_REFUSED))
-            atomic_store(&link->in_phase, PHASE_REST);
-        else if (link->consumed == never)
-            sock_in_enter(link);
-    }
-    if (atomic_load(&link->in_phase) == PHASE_RING && ring_close_empty(&ring, &link->reader)) {
-        SOCK_STEP(closed_in);
-        ring_leave(file);
-    }
-    if (atomic_load(&link->in_phase) == PHASE_REST && !sock_rest_left(atomic_load(&link->rest)))
-        sock_in_goes_on(link);
-    bool done = atomic_load(&link->in_phase) >= PHASE_SKIP && !sock_rest_left(atomic_load(&link->rest));
-    sock_unlock(&link->receive);
-    return done;
 }
 
 /* A join that is under way looks at the word when it is done. */
@@ -133,7 +92,7 @@ bool sock_stream_leave_rest(struct sock_file *file)
             SOCK_STEP(rest_filled);
             atomic_store(&link->rest, rest);
             SOCK_STEP(rest_named);
-            ring_leave(file);
+            sock_in_leave(file);
         } else {
             sock_rest_drop(rest);
         }

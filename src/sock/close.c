@@ -1,4 +1,4 @@
-/* This process closes a connection that is joined; see stream.h. No call is under way. */
+/* This process closes a connection that is joined, or reads it by TCP from now on; see stream.h. */
 #include "sock/direction.h"
 #include "sock/real.h"
 #include "sock/rest.h"
@@ -38,7 +38,31 @@ static bool is_abortive(int fd)
     return sock_real.getsockopt(fd, SOL_SOCKET, SO_LINGER, &said, &length) == 0 && said.l_onoff && said.l_linger == 0;
 }
 
-void sock_stream_close(struct sock_file *file)
+bool sock_stream_back_in(struct sock_file *file)
+{
+    struct sock_link *link = file->link;
+    const struct ring ring = sock_ring_in(file);
+    uint64_t never = SWITCH_NEVER;
+    sock_lock(&link->receive);
+    if (atomic_load(&link->in_phase) == PHASE_TCP) {
+        if (atomic_compare_exchange_strong(&ring_words(&ring)->at, &never, SWITCH_REFUSED))
+            atomic_store(&link->in_phase, PHASE_REST);
+        else if (link->consumed == never)
+            sock_in_enter(link);
+    }
+    if (atomic_load(&link->in_phase) == PHASE_RING && ring_close_empty(&ring, &link->reader)) {
+        SOCK_STEP(closed_in);
+        sock_in_leave(file);
+    }
+    if (atomic_load(&link->in_phase) == PHASE_REST && !sock_rest_left(atomic_load(&link->rest)))
+        sock_in_goes_on(link);
+    bool done = atomic_load(&link->in_phase) >= PHASE_SKIP && !sock_rest_left(atomic_load(&link->rest));
+    sock_unlock(&link->receive);
+    return done;
+}
+
+/* Of a connection that nobody else has. */
+static void close_last(struct sock_file *file)
 {
     struct sock_link *link = file->link;
     struct sock_direction *in = &file->mapping.words->direction[sock_in(file)];
@@ -61,4 +85,14 @@ void sock_stream_close(struct sock_file *file)
                                    unread || is_abortive(sock_fd(file)) ? LEFT_RESET : LEFT_CLEAN);
     (void)sock_stream_writer_wake(file); /* where the end was said before, the kernel tells nothing */
     errno = saved;
+}
+
+/* Processes that are not counted may have the connection, too. If there are none, the kernel closes it now. It would
+ * send a reset while bells lie unread, and bytes that it has not sent yet would be lost: so bells are taken away. */
+void sock_stream_close(struct sock_file *file)
+{
+    if (sock_link_alone(file->link))
+        close_last(file);
+    else if (atomic_load(&file->link->holders.uncounted))
+        (void)sock_stream_back_in(file);
 }

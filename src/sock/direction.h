@@ -72,6 +72,7 @@ uint64_t sock_room_want(struct sock_file *file, int place);
 
 /* ---- in ---- */
 
+#define ON_ITS_WAY_MS 1000 /* what the other side's kernel has taken */
 #define SOCK_WAITED 2
 /* The program waits for bytes in our functions: a bell may stay in the socket meanwhile. */
 static inline void sock_stream_waits(struct sock_file *file)
@@ -97,6 +98,7 @@ void sock_stream_be_ready(struct sock_file *file);
 #define SOCK_IN_PLAIN   (LONG_MIN + 1)
 void sock_in_enter(struct sock_link *link); /* all that came by TCP has been taken: the ring follows */
 ssize_t sock_in_skip(struct sock_file *file); /* takes away the bells behind the ring */
+void sock_in_leave(struct sock_file *file); /* the ring is closed: behind the bells TCP goes on */
 void sock_in_goes_on(struct sock_link *link);         /* TCP carries for good */
 void sock_in_wake(struct sock_file *file);    /* the writer goes on */
 

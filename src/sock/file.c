@@ -66,7 +66,7 @@ static void file_end(struct sock_file *file)
 {
     int saved = errno;
     sock_change_begin();
-    if (atomic_load(&file->link->stage) == STAGE_JOINED && sock_link_alone(file->link))
+    if (atomic_load(&file->link->stage) == STAGE_JOINED)
         sock_stream_close(file);
     mine_leave(file);
     sock_link_leave(file->link);

@@ -288,6 +288,23 @@ ssize_t sock_in_skip(struct sock_file *file)
     return SOCK_NEXT_PHASE;
 }
 
+/* A bell may be on its way. */
+void sock_in_leave(struct sock_file *file)
+{
+    struct sock_link *link = file->link;
+    atomic_fetch_or(&file->mapping.words->direction[sock_in(file)].bells, BELLS_ENDED);
+    atomic_store(&link->in_phase, PHASE_SKIP);
+    sock_in_wake(file); /* it goes on by TCP */
+    sock_stream_place(file, NO_PLACE);
+    for (int i = 0; i < ON_ITS_WAY_MS && atomic_load(&link->in_phase) == PHASE_SKIP; i++) {
+        ssize_t n = sock_in_skip(file);
+        if (n == -EAGAIN)
+            (void)sock_tcp_poll(sock_fd(file), POLLIN, 1);
+        else if (n != SOCK_NEXT_PHASE)
+            break;
+    }
+}
+
 void sock_in_goes_on(struct sock_link *link)
 {
     atomic_store(&link->in_phase, PHASE_BACK);

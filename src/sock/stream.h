@@ -29,7 +29,7 @@ void sock_stream_break(struct sock_file *file, const char *what);
  * bells. Under link->receive. */
 uint64_t sock_stream_readable(struct sock_file *file);
 
-/* This side is closed: nothing uses it any more. */
+/* This process closes it: no call is under way. */
 void sock_stream_close(struct sock_file *file);
 
 /* FILE is never to be in a ring (any more), because the kernel has to carry all; false: bytes lie in its ring that have

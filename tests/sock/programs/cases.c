@@ -1656,6 +1656,34 @@ static void last_server(int fd)
     SAY(" then %s,", told(read(fd, data, 1)));
 }
 
+/* The reader tries to begin a program while bytes lie unread, then reads on and closes: what it has written arrives, also
+ * what waits in the kernel by then. */
+enum { AFTER_TRIAL = 200000 };
+static void begun_in_vain_client(int fd)
+{
+    char byte;
+    if (write(fd, "left", 4) != 4)
+        _exit(9);
+    SAY(" answer %s,", told(read(fd, &byte, 1)));
+    if (write(fd, "last", 4) != 4)
+        _exit(9);
+    pause_ms(200); /* the other side has closed by then */
+    SAY(" %zu came", count_all(fd));
+}
+static void begun_in_vain_server(int fd)
+{
+    char *words[] = {"none", NULL}, data[4], *much = calloc(1, AFTER_TRIAL);
+    extern char **environ;
+    pid_t child;
+    wait_for_bytes(fd);
+    SAY(" begun %d,", posix_spawn(&child, "/none/such", NULL, NULL, words, environ) == 0);
+    SAY(" read %s,", told(recv(fd, data, 4, MSG_WAITALL)));
+    if (write(fd, "", 1) != 1)
+        _exit(8);
+    SAY(" %s,", told(recv(fd, data, 4, MSG_WAITALL)));
+    SAY(" wrote %s,", told(write(fd, much, AFTER_TRIAL)));
+}
+
 /* What has been taken out of a set is not told any more, and nothing else is told in its place. */
 static void taken_out_client(int fd)
 {
@@ -1742,6 +1770,7 @@ static const struct {
     {"cancelled", cancel_client, cancel_server},
     {"cancelled in sendfile", cancel_sendfile_client, cancel_sendfile_server},
     {"last bytes, and a program begins", last_client, last_server},
+    {"begun in vain, then closed", begun_in_vain_client, begun_in_vain_server},
     {"taken out of a set", taken_out_client, taken_out_server},
     {"closed while written", closed_writer_client, closed_writer_server},
     {"closed while read", closed_reader_client, closed_reader_server},
