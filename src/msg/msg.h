@@ -127,7 +127,8 @@ VEXPORT int vmsg_context_open_over(int network, uint32_t id, struct msg_context 
 /* Those before them are for pack, whose ranks agree on them. */
 #define MSG_CONTEXT_PACK 64512
 #define MSG_CONTEXTS_PACK 1020
-/* Messages still unmatched are dropped (their senders complete), receives still posted are cancelled. */
+/* Messages still unmatched are dropped (their senders complete), receives still posted are cancelled. Sends under way
+ * go on and may be waited for; a receive that has its message is over before. */
 VEXPORT void vmsg_context_close(struct msg_context *context);
 VEXPORT void vmsg_context_noted(struct msg_context *context); /* its messages carry notes: right after it was opened */
 VEXPORT int vmsg_context_world(const struct msg_context *context, int rank); /* the world rank of a member */

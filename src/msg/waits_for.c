@@ -42,8 +42,20 @@ static struct base_message unexpected_find(struct msg_context *context, const st
     return found;
 }
 
+/* A send may outlive its context. */
+static struct base_message sent_by(const struct msg_request *request, struct msg_peer **peer)
+{
+    *peer = request->peer;
+    return (struct base_message){.peer = request->peer->world,
+                                 .tag = msg_header_tag(request->order),
+                                 .context = msg_header_context(request->order),
+                                 .bytes = request->total};
+}
+
 static struct base_message awaited_by(struct msg_request *request, struct msg_peer **peer)
 {
+    if (request->kind == MSG_SEND)
+        return sent_by(request, peer);
     struct msg_context *context = request->context;
     struct base_message message = {.peer = -1, .tag = -1, .context = context->id};
     msg_lock(&context->lock); /* until it is matched the fields of a receive stay */
@@ -71,10 +83,12 @@ void vmsg_waits_tell(struct msg_request *request, struct msg_context *context, b
         awaited = awaited_by(request, &peer);
     else if (context)
         awaited.context = context->id;
-    context = request ? request->context : context;
+    bool sends = kind == WAITS_SEND;
+    if (request)
+        context = sends ? NULL : request->context;
     uint64_t kept = __atomic_load_n(&vbase_counters->unexpected_now, __ATOMIC_RELAXED); /* others may count */
     if (kept && kind != WAITS_FENCE && msg_progress_enter()) {
-        other = unexpected_find(context, peer);
+        other = unexpected_find(sends ? vmsg_engine.context[awaited.context] : context, peer);
         msg_progress_leave();
     }
     struct base_waiting *waiting = vbase_waiting_begin();
