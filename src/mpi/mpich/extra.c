@@ -1,5 +1,4 @@
-/* What MPICH's ABI has and the standard's has not: functions that MPI took away, statuses in Fortran, and constants
- * that are variables. */
+/* What MPICH's ABI has and the standard's has not: functions that MPI took away, and statuses in Fortran. */
 #define MPI_Status_c2f standard_Status_c2f /* which mpi.h has as functions of its own */
 #define MPI_Status_f2c standard_Status_f2c
 #include "mpi/status.h"
@@ -9,26 +8,6 @@
 #undef MPI_File_f2c
 #include "mpi/arguments.h"
 #include "mpi/type.h"
-
-/* ---- variables; only their values matter ---- */
-
-static int unweighted, weights_empty, status_ignore[MPI_F_STATUS_SIZE];
-extern VEXPORT int *const MPI_UNWEIGHTED, *const MPI_WEIGHTS_EMPTY;
-int *const MPI_UNWEIGHTED = &unweighted;
-int *const MPI_WEIGHTS_EMPTY = &weights_empty;
-extern VEXPORT const MPI_T_pvar_handle MPI_T_PVAR_ALL_HANDLES;
-const MPI_T_pvar_handle MPI_T_PVAR_ALL_HANDLES = (MPI_T_pvar_handle)1;
-extern VEXPORT MPI_Fint *MPI_F_STATUS_IGNORE, *MPI_F_STATUSES_IGNORE;
-MPI_Fint *MPI_F_STATUS_IGNORE = status_ignore;
-MPI_Fint *MPI_F_STATUSES_IGNORE = status_ignore;
-
-VEXPORT int MPIR_Dup_fn(MPI_Comm comm, int keyval, void *extra, void *in, void *out, int *flag)
-{
-    (void)comm, (void)keyval, (void)extra;
-    *(void **)out = in;
-    *flag = 1;
-    return MPI_SUCCESS;
-}
 
 /* ---- functions that MPI took away: the same as what took their places ---- */
 
@@ -70,7 +49,12 @@ OLD(MPI_Type_struct, int count, const int lengths[], const MPI_Aint places[], co
     MPI_Datatype *new)
     { return PMPI_Type_create_struct(count, lengths, places, types, new); }
 
-/* ---- Fortran ---- */
+/* ---- statuses in Fortran ---- */
+
+static int status_ignore[MPI_F_STATUS_SIZE];
+extern VEXPORT MPI_Fint *MPI_F_STATUS_IGNORE, *MPI_F_STATUSES_IGNORE;
+MPI_Fint *MPI_F_STATUS_IGNORE = status_ignore;
+MPI_Fint *MPI_F_STATUSES_IGNORE = status_ignore;
 
 OLD(MPI_Status_c2f, const MPI_Status *c, MPI_Fint *f)
 {

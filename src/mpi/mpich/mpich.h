@@ -56,7 +56,7 @@ typedef int MPI_Win;
 #define MPI_ERRCODES_IGNORE ((int *)0)
 #define MPI_STATUS_IGNORE   ((MPI_Status *)1)
 #define MPI_STATUSES_IGNORE ((MPI_Status *)1)
-extern int *const MPI_UNWEIGHTED; /* in extra.c */
+extern int *const MPI_UNWEIGHTED; /* in objects.c */
 extern int *const MPI_WEIGHTS_EMPTY;
 
 /* Sizes of strings */
@@ -447,7 +447,7 @@ typedef void MPI_T_event_dropped_cb_function(MPI_Count count, MPI_T_event_regist
 #define MPI_T_CVAR_HANDLE_NULL  ((MPI_T_cvar_handle)0)
 #define MPI_T_PVAR_SESSION_NULL ((MPI_T_pvar_session)0)
 #define MPI_T_PVAR_HANDLE_NULL  ((MPI_T_pvar_handle)0)
-extern const MPI_T_pvar_handle MPI_T_PVAR_ALL_HANDLES; /* in extra.c */
+extern const MPI_T_pvar_handle MPI_T_PVAR_ALL_HANDLES; /* in objects.c */
 
 /* Whom a variable is for */
 enum {

@@ -44,5 +44,5 @@ int verbs_key_find(const struct ibverbs_library *library, const struct verbs_por
 
 bool verbs_card_allowed(const char *device, const struct call_card *card)
 {
-    return vi_card_allowed(verbs_provider.name, device) || vi_card_allowed(verbs_provider.name, card->name);
+    return vi_card_allowed(VERBS_NAME, device) || vi_card_allowed(VERBS_NAME, card->name);
 }

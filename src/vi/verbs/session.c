@@ -169,7 +169,7 @@ void verbs_link_event(struct call_link *link)
 }
 
 const struct call_provider verbs_provider = {
-    .name = "verbs",
+    .name = VERBS_NAME,
     .ops = &verbs_ops,
     .number = 1,
     .single = true, /* what is on its way comes as long as both queue pairs live */

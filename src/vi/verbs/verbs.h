@@ -153,6 +153,7 @@ struct verbs_nic {
 };
 
 extern const struct vi_ops verbs_ops;
+#define VERBS_NAME "verbs"
 extern const struct call_provider verbs_provider;
 
 static inline struct verbs_vi *verbs_vi_of(struct vi *vi) { return (struct verbs_vi *)(void *)vi; }
