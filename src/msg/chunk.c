@@ -6,8 +6,8 @@
  * begun; transfer.c decides what follows. */
 #include "msg/transfer.h"
 
-#define CHUNK_BITS 3u
-_Static_assert(MSG_CHUNKS == 1 << CHUNK_BITS, "");
+#define CHUNK_BITS 4u
+_Static_assert(MSG_CHUNKS <= 1 << CHUNK_BITS, "a cookie holds the index of any");
 
 /* A cookie names a chunk by its transfer's generation and index, so that a late completion names none. */
 static void *cookie_of(const struct msg_transfer *transfer, const struct msg_chunk *chunk)
@@ -21,7 +21,7 @@ static struct msg_chunk *chunk_of(void *cookie, struct msg_transfer **transfer)
 {
     uint64_t word = (uintptr_t)cookie;
     *transfer = vbase_pool_at(&vmsg_transfers, (uint32_t)word >> CHUNK_BITS, (uint32_t)(word >> 32));
-    struct msg_chunk *chunk = *transfer ? &(*transfer)->part[word % MSG_CHUNKS] : NULL;
+    struct msg_chunk *chunk = *transfer ? &(*transfer)->part[word & ((1u << CHUNK_BITS) - 1)] : NULL;
     return chunk && chunk->bytes && chunk->rail != MSG_NOT_BEGUN ? chunk : NULL;
 }
 

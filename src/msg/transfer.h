@@ -12,8 +12,8 @@
 
 #include "msg/match.h"
 
-#define MSG_GATHERED 64       /* pieces of one get or put */
-#define MSG_CHUNKS 8          /* of one transfer under way by gets and puts */
+#define MSG_GATHERED ((int)TUNED(GATHERED))
+#define MSG_CHUNKS   ((int)TUNED(CHUNKS))
 
 enum msg_transfer_phase {
     MSG_WAITING, /* sender: announced, or out of it again; receiver: just matched */

@@ -4,7 +4,8 @@
 #include "check.h"
 #include "msg/transfer.h"
 
-enum { RANK = 1, ADAPTERS = 2, MOST = 4 << 20, DEPTH = 3, SMALL = 20000, HEAD = sizeof(struct msg_frame_extension) };
+enum { RANK = 1, ADAPTERS = 2, MOST = 4 << 20, SMALL = 20000, HEAD = sizeof(struct msg_frame_extension) };
+enum { DEPTH = (TUNED_CHUNKS - 1) / ADAPTERS }; /* gets that one rail takes at a time */
 #define THEIR_ID 0x500000007ull
 
 static struct vi_nic base, adapter[ADAPTERS];
@@ -296,11 +297,11 @@ static void failed(void)
     begin();
     receive_start(&request, MOST);
     announce(MOST, 3);
-    refuse_after = 5;
+    refuse_after = ADAPTERS * DEPTH - 1;
     vmsg_progress();
     for (int i = 0; i < 3; i++)
         vmsg_progress();
-    CHECK_EQUAL(moves, 5);
+    CHECK_EQUAL(moves, ADAPTERS * DEPTH - 1);
     while (moves) {
         CHECK_EQUAL(sent[MSG_FRAME_GRANT].count, 0);
         move_end(moves - 1, OK);
@@ -496,7 +497,7 @@ static void moves_in_vain(void)
 {
     begin();
     struct msg_movement one = movement(true, 2000000);
-    refuse_after = 4;
+    refuse_after = ADAPTERS * DEPTH - 1;
     CHECK_EQUAL(vmsg_transfer_start(&one), OK);
     vmsg_progress();
     CHECK_EQUAL(overs, 0); /* some are under way */
