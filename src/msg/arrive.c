@@ -96,7 +96,7 @@ static int match_or_keep(struct msg_context *context, struct msg_envelope *envel
         return error;
     *found = msg_match_arrival(context, member, envelope->tag);
     if (likely(*found != NULL)) {
-        *listens = msg_match_listens(*found, envelope);
+        *listens = msg_match_takes(*found, envelope);
         if (likely(!*listens))
             msg_match_unlink(*found);
         return OK;
@@ -110,11 +110,11 @@ static int match_or_keep(struct msg_context *context, struct msg_envelope *envel
     return OK;
 }
 
-/* The receive that a message gets is REQUEST, a listener's, and still in its list. If it declines, the receive has the
+/* The receive that a message gets is REQUEST, a taker's, and still in its list. If it declines, the receive has the
  * message, unless it was cancelled meanwhile. */
-static int message_heard(struct msg_context *context, struct msg_envelope *envelope, struct msg_request *request)
+static int message_take(struct msg_context *context, struct msg_envelope *envelope, struct msg_request *request)
 {
-    if (likely(vmsg_listener_hears(envelope)))
+    if (likely(vmsg_taker_takes(envelope)))
         return OK;
     msg_lock(&context->lock);
     bool posted = msg_phase(request) == MSG_PHASE_POSTED;
@@ -136,14 +136,14 @@ int vmsg_message_enter(struct msg_context *context, struct msg_envelope *envelop
     int error = match_or_keep(context, envelope, &request, &listens);
     msg_unlock(&context->lock);
     if (listens)
-        return message_heard(context, envelope, request);
+        return message_take(context, envelope, request);
     if (likely(request != NULL))
         vmsg_message_deliver(request, envelope);
     return error;
 }
 
-void vmsg_message_listened(struct msg_peer *peer, uint64_t header, const void *data, size_t length,
-                           struct msg_request *listened)
+void vmsg_message_taken(struct msg_peer *peer, uint64_t header, const void *data, size_t length,
+                        struct msg_request *request)
 {
     struct msg_context *context = vmsg_engine.context[msg_header_context(header)];
     struct msg_envelope envelope = {.peer = peer,
@@ -152,7 +152,7 @@ void vmsg_message_listened(struct msg_peer *peer, uint64_t header, const void *d
                                     .source = vmsg_context_rank_of(context, peer->world),
                                     .tag = msg_header_tag(header),
                                     .frame = MSG_FRAME_EAGER};
-    int error = message_heard(context, &envelope, listened);
+    int error = message_take(context, &envelope, request);
     if (unlikely(error))
         vmsg_failed(error);
 }

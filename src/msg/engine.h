@@ -67,7 +67,7 @@ struct msg_engine {
     struct list words;       /* requests for what other ranks store in shared memory: each round looks */
     uint64_t pending_sends;  /* the sum over all peers that have not said goodbye: stop waits for them */
 
-    const struct msg_listener *listener; /* NULL: none */
+    const struct msg_taker *taker; /* NULL: none */
     _Atomic bool turn;                   /* it wants one */
 
     /* Ranks that died without ending the job. Under progress; release, so that a reader of the count sees `dead`. */

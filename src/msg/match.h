@@ -89,12 +89,12 @@ static inline void msg_match_unlink(struct msg_request *request)
     list_unlink(&request->link); /* its phase says where it is */
     msg_phase_set(request, MSG_PHASE_MOVING);
 }
-/* The receive that a message gets is a listener's, and stays posted while the listener hears the message. It hears what
+/* The receive that a message gets is a taker's, and stays posted while the taker looks at the message. It takes what
  * is whole, awaits no answer, and comes under progress, as a message to ourselves does not. ENVELOPE NULL: it is such a
  * message. */
-static inline bool msg_match_listens(const struct msg_request *request, const struct msg_envelope *envelope)
+static inline bool msg_match_takes(const struct msg_request *request, const struct msg_envelope *envelope)
 {
-    return unlikely(request->mode == MSG_LISTEN) &&
+    return unlikely(request->mode == MSG_TAKE) &&
            (!envelope || (envelope->frame == MSG_FRAME_EAGER && !envelope->id &&
                           envelope->peer->world != vmsg_engine.rank));
 }
@@ -138,9 +138,9 @@ static inline int vmsg_context_rank_of(const struct msg_context *context, int wo
 /* ---- message.c: messages that come ------------------------------------------------------------------------------- */
 void vmsg_message_arrived(uint32_t context_id, struct msg_envelope *envelope);
 int vmsg_message_enter(struct msg_context *context, struct msg_envelope *envelope) MUST_CHECK;
-/* An eager message for a listener, whose receive is LISTENED */
-void vmsg_message_listened(struct msg_peer *peer, uint64_t header, const void *data, size_t length,
-                           struct msg_request *listened);
+/* An eager message for a taker, whose receive is REQUEST */
+void vmsg_message_taken(struct msg_peer *peer, uint64_t header, const void *data, size_t length,
+                        struct msg_request *request);
 void vmsg_message_deliver(struct msg_request *request, const struct msg_envelope *envelope);
 void vmsg_receive_truncated(struct msg_request *request, uint64_t room) COLD;
 
@@ -176,9 +176,9 @@ void vmsg_message_give(struct msg_message *message, struct msg_request *request)
 void vmsg_message_forget(struct msg_message *message);
 void vmsg_message_drop(struct msg_message *message);
 
-/* ---- listen.c ---------------------------------------------------------------------------------------------------- */
-bool vmsg_listener_turn(void); /* no lock held: true: it had one */
-bool vmsg_listener_hears(const struct msg_envelope *envelope); /* under progress; false: declined */
+/* ---- taker.c ----------------------------------------------------------------------------------------------------- */
+bool vmsg_taker_turn(void); /* no lock held: true: it had one */
+bool vmsg_taker_takes(const struct msg_envelope *envelope); /* under progress; false: declined */
 
 /* Pack checks which ranks are left before it waits for any rank. */
 static inline bool msg_context_of_pack(const struct msg_context *context)

@@ -76,7 +76,7 @@ enum msg_mode {
     MSG_SYNCHRONOUS,
     MSG_READY,
     MSG_AT_ONCE, /* standard; the caller waits, so it never waits for others to leave together */
-    MSG_LISTEN   /* of a receive: a listener's */
+    MSG_TAKE     /* of a receive: a taker's */
 };
 
 /* ---- life -------------------------------------------------------------------------------------------------------- */
@@ -134,14 +134,14 @@ VEXPORT void vmsg_context_noted(struct msg_context *context); /* its messages ca
 VEXPORT int vmsg_context_world(const struct msg_context *context, int rank); /* the world rank of a member */
 
 /* A receive with a function in the place of a buffer, for a layer that would post the same receive again and again.
- * While it is posted it hears each eager message that it matches, where the message lies, and stays posted. HEARD runs
- * under progress: it may send and start, but not wait, and DATA is valid during the call only. A message that HEARD
+ * While it is posted it is shown each eager message that it matches, where the message lies, and stays posted. TAKE
+ * runs under progress: it may send and start, but not wait, and DATA is valid during the call only. A message that TAKE
  * declines, and one that is not eager, completes the receive like any other, into its buffer; until it is posted again
- * all messages behind that one wait. Where HEARD wants a turn, BEHIND is called soon, by a thread that made progress,
+ * all messages behind that one wait. Where TAKE wants a turn, BEHIND is called soon, by a thread that made progress,
  * with no lock held. One in a process. */
-enum msg_heard { MSG_DECLINED, MSG_HEARD, MSG_HEARD_TURN };
-struct msg_listener {
-    enum msg_heard (*heard)(int source, const void *data, uint64_t bytes);
+enum msg_taken { MSG_DECLINED, MSG_TAKEN, MSG_TAKEN_TURN };
+struct msg_taker {
+    enum msg_taken (*take)(int source, const void *data, uint64_t bytes);
     void (*behind)(void);
 };
 
@@ -177,9 +177,9 @@ VEXPORT int vmsg_send_start(struct msg_request *request, const struct msg_where 
 VEXPORT int vmsg_recv_start(struct msg_request *request, const struct msg_where *from,
                             const struct type_buffer *buffer) MUST_CHECK;
 
-/* The second for a listener. */
-VEXPORT int vmsg_recv_listen(struct msg_request *request, const struct msg_where *from,
-                             const struct type_buffer *buffer, const struct msg_listener *listener) MUST_CHECK;
+/* The second for a taker. */
+VEXPORT int vmsg_recv_take(struct msg_request *request, const struct msg_where *from,
+                           const struct type_buffer *buffer, const struct msg_taker *taker) MUST_CHECK;
 
 /* Asks to cancel. The request still completes, with result.error ERR_CANCELLED where the cancel won. A receive is
  * decided at once; a send that was announced is decided by its receiver's engine. */

@@ -68,11 +68,11 @@ int vmsg_recv_start(struct msg_request *request, const struct msg_where *from, c
     return receive_start(request, from, buffer, MSG_STANDARD);
 }
 
-int vmsg_recv_listen(struct msg_request *request, const struct msg_where *from, const struct type_buffer *buffer,
-                     const struct msg_listener *listener)
+int vmsg_recv_take(struct msg_request *request, const struct msg_where *from, const struct type_buffer *buffer,
+                   const struct msg_taker *taker)
 {
-    vmsg_engine.listener = listener;
-    return receive_start(request, from, buffer, MSG_LISTEN);
+    vmsg_engine.taker = taker;
+    return receive_start(request, from, buffer, MSG_TAKE);
 }
 
 int vmsg_recv(struct msg_context *context, int rank, int tag, void *data, uint64_t bytes, struct msg_result *result)

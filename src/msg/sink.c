@@ -57,7 +57,7 @@ static inline __attribute__((always_inline)) uint32_t eager_arrived(struct msg_p
         struct msg_member *member = context->member[rank];
         while (n < count && n < TUNED(POLL_EVENTS) &&
                likely(member && (request = msg_match_arrival(context, member, tag))) &&
-               likely(!msg_match_listens(request, NULL))) {
+               likely(!msg_match_takes(request, NULL))) {
             msg_match_unlink(request);
             found[n++] = request;
         }
@@ -65,7 +65,7 @@ static inline __attribute__((always_inline)) uint32_t eager_arrived(struct msg_p
     }
     if (unlikely(n == 0)) {
         if (request) {
-            vmsg_message_listened(peer, header, data, length, request);
+            vmsg_message_taken(peer, header, data, length, request);
             return 1;
         }
         for (uint32_t i = 0; i < count; i++)

@@ -74,7 +74,7 @@ static inline __attribute__((always_inline)) bool msg_progress_for(struct msg_re
         msg_progress_leave();
     }
     if (unlikely(atomic_load_explicit(&engine->turn, memory_order_relaxed)))
-        moved |= vmsg_listener_turn();
+        moved |= vmsg_taker_turn();
     if (unlikely(chores))
         moved |= vmsg_callbacks_run();
     return moved;

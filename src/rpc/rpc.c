@@ -116,7 +116,7 @@ void vrpc_drop(vd_connection *connection)
 /* ---- coming ------------------------------------------------------------------------------------------------------ */
 
 static void frame_arrived(struct msg_request *request);
-static const struct msg_listener listener;
+static const struct msg_taker taker;
 
 static int receive_post(void)
 {
@@ -126,7 +126,7 @@ static int receive_post(void)
         return vd_error();
     struct type_buffer buffer = {.base = vrpc.coming->frame, .count = PACK_FRAME};
     vrpc.request.completed = frame_arrived;
-    return vmsg_recv_listen(&vrpc.request, &from, &buffer, &listener);
+    return vmsg_recv_take(&vrpc.request, &from, &buffer, &taker);
 }
 
 static COLD void frame_refuse(int remote)
@@ -188,7 +188,7 @@ static void head_handle(int remote, const struct rpc_head *head, vd_connection *
 }
 
 /* A first frame, where it lies. */
-static enum msg_heard frame_heard(int source, const void *data, uint64_t bytes)
+static enum msg_taken frame_take(int source, const void *data, uint64_t bytes)
 {
     struct rpc_head head;
     vd_connection *connection = NULL;
@@ -205,7 +205,7 @@ static enum msg_heard frame_heard(int source, const void *data, uint64_t bytes)
         message_begun(connection, &(struct msg_result){.source = source, .bytes = bytes});
     }
     head_handle(source, &head, connection);
-    return head.kind <= RPC_ONE_WAY ? MSG_HEARD_TURN : MSG_HEARD;
+    return head.kind <= RPC_ONE_WAY ? MSG_TAKEN_TURN : MSG_TAKEN;
 }
 
 /* A first frame is here. The next receive is posted when this one has its place in a queue, so that the order stays. */
@@ -240,7 +240,7 @@ static void round_after(void)
     vrpc_run_at_once();
 }
 
-static const struct msg_listener listener = {.heard = frame_heard, .behind = round_after};
+static const struct msg_taker taker = {.take = frame_take, .behind = round_after};
 
 /* ---- life -------------------------------------------------------------------------------------------------------- */
 

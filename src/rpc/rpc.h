@@ -3,12 +3,12 @@
  *
  *   caller                                       server
  *   vd_rpc_begin    takes one of 64 places
- *   vd_rpc_send     CALL id, name, time left -->  heard(): queued for at once, or for the pool
+ *   vd_rpc_send     CALL id, name, time left -->  take():  queued for at once, or for the pool
  *                                                 the handler runs
  *   vd_rpc_wait  <-- REPLY id, code               its reply leaves; the place is free
  *   vd_rpc_end                                    else it is now: more of the reply than its first frame stayed there
  *
- * The listener (msg_listener) takes a first frame where it lies; a message without blocks needs no connection, and is
+ * The taker (msg_taker) takes a first frame where it lies; a message without blocks needs no connection, and is
  * sent from its call. Only what no eager frame holds gets the receive from anyone that is always posted. Handlers that
  * run at once are run by the thread that makes progress, after the round and one at a time: while one waits for a long
  * block others may arrive, which are queued. Packing here never waits, and nothing leaves before the message's end

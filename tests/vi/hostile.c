@@ -42,9 +42,9 @@ static void stand_at(struct vi *there, struct vi *here, uint64_t number)
 {
     atomic_store(&shm_vi_of(there)->out_next, number);
     atomic_store(&shm_vi_of(there)->out_seen, number);
-    atomic_store(&shm_vi_of(here)->told_line->consumed, (uint32_t)number * (SHM_RUN + 1));
+    atomic_store(&shm_vi_of(here)->told_line->consumed, (uint32_t)number * (SHM_BUNDLE + 1));
     shm_in_begin(shm_vi_of(here), number);
-    shm_vi_of(here)->told = (uint32_t)number * (SHM_RUN + 1);
+    shm_vi_of(here)->told = (uint32_t)number * (SHM_BUNDLE + 1);
 }
 
 static void told_down(struct shm_cell *cell, uint64_t number)
@@ -101,7 +101,7 @@ static void too_much_credit(void)
     inside_open(1);
     vi = inside_connect(0, 1);
     credit = (struct shm_credit *)shm_vi_of(vi)->credit;
-    atomic_store(&credit->consumed, 1000 * (SHM_RUN + 1));
+    atomic_store(&credit->consumed, 1000 * (SHM_BUNDLE + 1));
     while ((error = inside_send(vi, 0, 8)) == OK)
         ;
     CHECK_EQUAL(error, ERR_LINK_DOWN);
@@ -118,12 +118,12 @@ static bool received_here(struct vi *vi, uint64_t header, const void *data, size
     const char *from = data, *first = (const char *)lane->in[lane->in_next % SHM_LINES].data;
 
     (void)header;
-    CHECK(from >= first && count <= SHM_RUN && from + count * length <= first + SHM_INLINE);
+    CHECK(from >= first && count <= SHM_BUNDLE && from + count * length <= first + SHM_INLINE);
     inside.got[vi->nic->rank] += count;
     return false;
 }
 
-static void endless_run(void)
+static void endless_bundle(void)
 {
     struct shm_cell *cell;
     struct vi *vi;
@@ -149,7 +149,7 @@ static void endless_run(void)
         atomic_store(&cell->published, ++word);
         vi_poll(inside.nic[0], 16);
     }
-    CHECK(inside.got[0] <= SHM_RUN);
+    CHECK(inside.got[0] <= SHM_BUNDLE);
     inside_stop();
 }
 
@@ -159,8 +159,8 @@ static void scribble(const struct shm_segment *s)
     char *place[] = {(char *)shm_lane_of(s, 0, 1), (char *)shm_lane_of(s, 1, 0), (char *)shm_credit_of(s, 0, 1),
                      (char *)shm_credit_of(s, 1, 0), (char *)shm_bell_of(s, 0), (char *)shm_bell_of(s, 1),
                      shm_heap_of(s, 1), shm_counters_of(s, 0), (char *)shm_turn_of(s, 0, 1)};
-    size_t length[] = {SHM_LINES * CACHE_LINE, SHM_LINES * CACHE_LINE, CACHE_LINE, CACHE_LINE, s->slot_size,
-                       s->slot_size, SHM_HEAP_SIZE, BASE_COUNTERS_SIZE, CACHE_LINE};
+    size_t length[] = {SHM_LINES * CACHE_LINE, SHM_LINES * CACHE_LINE, CACHE_LINE, CACHE_LINE, s->entry_size,
+                       s->entry_size, SHM_HEAP_SIZE, BASE_COUNTERS_SIZE, CACHE_LINE};
     unsigned which = random_below(ARRAY_LENGTH(place));
     uint32_t word = random_below(2) ? words[random_below(ARRAY_LENGTH(words))] : random_below(1u << 24) * 257u;
 
@@ -240,7 +240,7 @@ int main(int argc, char **argv)
     row_beyond();
     ring_skipped();
     too_much_credit();
-    endless_run();
+    endless_bundle();
     unsigned first = (unsigned)check_seed();
     for (unsigned seed = first; seed - first < rounds; seed++)
         fuzz(seed);

@@ -268,7 +268,7 @@ static void one_way(void)
 
 /* Short messages of one header share cells. Whatever is sent between, however little is taken at a time, and wherever the
  * receiver stands when the sender adds: every one comes once, in order. */
-static void runs(void)
+static void bundles(void)
 {
     static const size_t lengths[] = {0, 1, 4, 7, 8, 12, 16, 24, 25, 48, 100};
     static unsigned state = 7;
@@ -305,7 +305,7 @@ static void runs(void)
 }
 
 /* Six messages of 8 bytes move one cell, and credit is given for part of one. */
-static void run_credit(void)
+static void bundle_credit(void)
 {
     struct vi *vi;
 
@@ -323,7 +323,7 @@ static void run_credit(void)
     inside_stop();
 }
 
-/* A sink that disconnects inside, in the middle of a run: nothing more of this session comes, and the next one is whole. */
+/* A sink that disconnects inside, in the middle of a bundle: nothing more of this session comes, and the next one is whole. */
 static bool received_last(struct vi *vi, uint64_t header, const void *data, size_t length, uint32_t count)
 {
     (void)data, (void)length;
@@ -515,8 +515,8 @@ int main(void)
     exhaustion();
     held_by_others();
     one_way();
-    runs();
-    run_credit();
+    bundles();
+    bundle_credit();
     by_turns(1);
     by_turns((1ull << 32) - 499);
     for (int before = 0; before < 10; before++)

@@ -53,8 +53,8 @@ void shm_reach_prove(struct shm_vi *vi)
     struct shm_identity *identity = shm_identity_of(&nic->segment, vi->index);
     if (atomic_load_explicit(&vi->get_reach, memory_order_relaxed) != SHM_UNKNOWN)
         return;
-    /* acquire: pairs with slot_take; a peer that is not open yet stays unknown */
-    if (vbase_settings.single_copy && atomic_load_explicit(&identity->state, memory_order_acquire) != SHM_SLOT_OPEN)
+    /* acquire: pairs with entry_take; a peer that is not open yet stays unknown */
+    if (vbase_settings.single_copy && atomic_load_explicit(&identity->state, memory_order_acquire) != SHM_ENTRY_OPEN)
         return;
     bool reached = vbase_settings.single_copy && cookie_is_there(vi, identity);
     atomic_store_explicit(&vi->put_reach, reached && nic->direct_children ? SHM_REACHED : SHM_REFUSED,

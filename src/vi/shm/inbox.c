@@ -10,7 +10,7 @@
 
 static inline uint32_t lane_position(const struct shm_vi *vi)
 {
-    return (uint32_t)vi->in_next * (SHM_RUN + 1) + vi->in_run;
+    return (uint32_t)vi->in_next * (SHM_BUNDLE + 1) + vi->in_bundle;
 }
 
 static void credit_tell(struct shm_vi *vi)
@@ -99,7 +99,7 @@ static void gaps_close(struct shm_nic *nic)
 static inline void lines_end(struct shm_vi *vi, uint32_t lines)
 {
     shm_in_begin(vi, vi->in_next + lines);
-    if (unlikely(lane_position(vi) - vi->told >= TUNED(SHM_CREDIT_LINES) * (SHM_RUN + 1) ||
+    if (unlikely(lane_position(vi) - vi->told >= TUNED(SHM_CREDIT_LINES) * (SHM_BUNDLE + 1) ||
                  vi->owed_bytes >= TUNED(SHM_CREDIT_BYTES)))
         credit_tell(vi);
 }
@@ -109,19 +109,19 @@ static inline __attribute__((always_inline)) uint32_t ready_here(const struct sh
 {
     /* acquire: pairs with shm_publish */
     uint32_t more = atomic_load_explicit(&vi->in_cell->published, memory_order_acquire) - vi->in_word;
-    return likely(more <= SHM_RUN - vi->in_run) ? more : 0; /* of the lap before: negative */
+    return likely(more <= SHM_BUNDLE - vi->in_bundle) ? more : 0; /* of the lap before: negative */
 }
 
-/* The sender has published the head behind the one that holds the run. */
+/* The sender has published the head behind the one that holds the bundle. */
 static inline bool ready_beyond(const struct shm_vi *vi)
 {
     /* acquire: pairs with shm_publish */
     uint32_t word = atomic_load_explicit(&vi->in[(vi->in_next + 1) % SHM_LINES].published, memory_order_acquire);
-    return word - shm_word(vi->in_next + 1) <= SHM_RUN;
+    return word - shm_word(vi->in_next + 1) <= SHM_BUNDLE;
 }
 
-/* Nothing new lies in the cell of the run. If the sender has published the next head, nothing is added to this cell any
- * more: one more load tells whether it is done with, then the next head counts. */
+/* Nothing new lies in the cell of the bundle. If the sender has published the next head, nothing is added to this cell
+ * any more: one more load tells whether it is done with, then the next head counts. */
 static __attribute__((noinline)) uint32_t ready_next(struct shm_vi *vi)
 {
     if (!ready_beyond(vi))
@@ -176,7 +176,7 @@ static COLD uint32_t ready_behind(struct shm_vi *vi)
 static inline __attribute__((always_inline)) uint32_t ready_lane(struct shm_vi *vi)
 {
     uint32_t more = ready_here(vi);
-    if (unlikely(!more && vi->in_run))
+    if (unlikely(!more && vi->in_bundle))
         more = ready_next(vi);
     return unlikely(more && head_is_silent(vi)) ? ready_behind(vi) : more;
 }
@@ -230,7 +230,7 @@ static inline void next_ask(struct shm_vi *vi, uint32_t lines)
     const struct shm_cell *next = &vi->in[behind % SHM_LINES];
     /* relaxed: a hint */
     uint32_t word = atomic_load_explicit(&next->published, memory_order_relaxed) - shm_word(behind);
-    if (word - 1 >= SHM_RUN || (uint8_t)head_kind(next) == SHM_PROBE)
+    if (word - 1 >= SHM_BUNDLE || (uint8_t)head_kind(next) == SHM_PROBE)
         return;
     for (uint32_t i = 1; i < lines; i++)
         __builtin_prefetch(next + i);
@@ -345,16 +345,16 @@ static inline __attribute__((always_inline)) uint32_t turn_take(struct shm_nic *
     return 1;
 }
 
-/* RUN messages of the next head, of this LENGTH each, have been taken. */
-static inline void run_taken(struct shm_vi *vi, uint32_t count, uint32_t run, uint32_t length)
+/* BUNDLE messages of the next head, of this LENGTH each, have been taken. */
+static inline void bundle_taken(struct shm_vi *vi, uint32_t count, uint32_t bundle, uint32_t length)
 {
     vi->in_word += count;
-    vi->in_run = run;
-    if (unlikely((run + 1) * length > SHM_INLINE || run == SHM_RUN))
+    vi->in_bundle = bundle;
+    if (unlikely((bundle + 1) * length > SHM_INLINE || bundle == SHM_BUNDLE))
         lines_end(vi, 1);
 }
 
-/* What is not a run of messages for an open vi. */
+/* What is not a bundle of messages for an open vi. */
 static __attribute__((noinline)) uint32_t rest_take(struct shm_nic *nic, struct shm_vi *vi, uint32_t count)
 {
     const struct shm_cell *cell = vi->in_cell;
@@ -368,10 +368,10 @@ static __attribute__((noinline)) uint32_t rest_take(struct shm_nic *nic, struct 
                                                                   : closed_take(nic, vi, (uint8_t)kind)))
         return 0;
     if ((uint8_t)kind == SHM_DATA) {
-        run_taken(vi, count, vi->in_run + count, length);
+        bundle_taken(vi, count, vi->in_bundle + count, length);
     } else {
         vi->in_word += count;
-        vi->in_run += count;
+        vi->in_bundle += count;
         lines_end(vi, lines);
     }
     return count;
@@ -382,13 +382,13 @@ static inline __attribute__((always_inline)) uint32_t head_take(struct shm_nic *
 {
     const struct shm_cell *cell = vi->in_cell;
     uint16_t kind = head_kind(cell);
-    uint32_t length = *(const volatile uint16_t *)&cell->length, run = vi->in_run;
+    uint32_t length = *(const volatile uint16_t *)&cell->length, bundle = vi->in_bundle;
     atomic_store_explicit(&vi->answered, true, memory_order_relaxed);
-    if (unlikely((uint8_t)kind != SHM_DATA || (run + count) * length > SHM_INLINE ||
+    if (unlikely((uint8_t)kind != SHM_DATA || (bundle + count) * length > SHM_INLINE ||
                  !atomic_load_explicit(&vi->deliver, memory_order_acquire)))
         return rest_take(nic, vi, count);
-    nic->enough |= nic->nic.sink.received(&vi->vi, cell->header, cell->data + run * length, length, count);
-    run_taken(vi, count, run + count, length);
+    nic->enough |= nic->nic.sink.received(&vi->vi, cell->header, cell->data + bundle * length, length, count);
+    bundle_taken(vi, count, bundle + count, length);
     return count;
 }
 
@@ -510,7 +510,7 @@ static inline bool lane_has_news(const struct shm_vi *vi)
 {
     uint32_t word = atomic_load_explicit(&vi->in_cell->published, memory_order_relaxed) - vi->in_word;
     uint32_t turn = atomic_load_explicit(&vi->turn->published, memory_order_relaxed) - (uint32_t)vi->turn_in;
-    return word - 1 < SHM_RUN || turn == 0 || (vi->in_run && ready_beyond(vi));
+    return word - 1 < SHM_BUNDLE || turn == 0 || (vi->in_bundle && ready_beyond(vi));
 }
 
 static inline void idle_count(struct shm_nic *nic)

@@ -67,7 +67,7 @@ static inline struct shm_cell *head_begin(struct shm_vi *vi, uint64_t number, ui
     struct shm_cell *cell = &vi->out[number % SHM_LINES];
     cell->header = header;
     cell->kind = (uint16_t)(kind | vi->turns_out);
-    vi->run.length = SHM_NO_RUN;
+    vi->bundle.length = SHM_NO_BUNDLE;
     if (unlikely(vi->stale_lines))
         line_mark(vi, number, false);
     /* relaxed: ordered before the head by its release; shm_lane_harvest must not see credit for a line it does not
@@ -117,7 +117,7 @@ void shm_lane_harvest(struct shm_vi *vi)
     /* acquire: pairs with the receiver's release: it has read the lines and blocks that it gives back */
     uint32_t told = atomic_load_explicit(&vi->credit->consumed, memory_order_acquire);
     uint64_t sent = atomic_load_explicit(&vi->out_next, memory_order_relaxed);
-    int32_t more = (int32_t)(told - (uint32_t)seen * (SHM_RUN + 1)) / (int32_t)(SHM_RUN + 1);
+    int32_t more = (int32_t)(told - (uint32_t)seen * (SHM_BUNDLE + 1)) / (int32_t)(SHM_BUNDLE + 1);
     if (more > 0 && (uint64_t)more > sent - seen) {
         shm_break(vi, "more credit than lines");
         return;
@@ -275,14 +275,14 @@ static __attribute__((noinline)) int row_send(struct shm_vi *vi, uint64_t header
 COLD void shm_probe(struct shm_vi *vi)
 {
     uint64_t number = atomic_load_explicit(&vi->out_next, memory_order_relaxed);
-    uint32_t lines = shm_row_lines(SHM_SAMPLE), position = (uint32_t)number * (SHM_RUN + 1);
+    uint32_t lines = shm_row_lines(SHM_SAMPLE), position = (uint32_t)number * (SHM_BUNDLE + 1);
     uint32_t told = atomic_load_explicit(&vi->credit->consumed, memory_order_relaxed);
-    if ((int32_t)(told - vi->probed) < 0 || position - told > SHM_LINES / 2 * (SHM_RUN + 1) ||
+    if ((int32_t)(told - vi->probed) < 0 || position - told > SHM_LINES / 2 * (SHM_BUNDLE + 1) ||
         row_room(vi, lines, &number))
         return;
     struct shm_cell *cell = row_begin(vi, number, SHM_SAMPLE, SHM_PROBE, 0);
     memset((char *)cell->data, 0, SHM_SAMPLE);
-    vi->probed = (uint32_t)(number + lines) * (SHM_RUN + 1);
+    vi->probed = (uint32_t)(number + lines) * (SHM_BUNDLE + 1);
     lines_publish(vi, cell, number, number + lines);
 }
 
@@ -349,16 +349,16 @@ static __attribute__((noinline)) int send_long(struct shm_vi *vi, uint64_t heade
     return OK;
 }
 
-/* Adds a message to the run in the line that was written last. */
+/* Adds a message to the bundle in the line that was written last. */
 static inline int send_beside(struct shm_vi *vi, const void *data)
 {
-    uint32_t length = (uint32_t)vi->run.length, end = vi->run.at + length, word = vi->run.word + 1;
-    copy_inline(vi->run.cell->data + vi->run.at, data, length);
-    vi->run.at = end;
-    vi->run.word = word;
-    if (end + length > SHM_INLINE || word % (SHM_RUN + 1) == SHM_RUN)
-        vi->run.length = SHM_NO_RUN;
-    shm_publish(vi, vi->run.cell, word);
+    uint32_t length = (uint32_t)vi->bundle.length, end = vi->bundle.at + length, word = vi->bundle.word + 1;
+    copy_inline(vi->bundle.cell->data + vi->bundle.at, data, length);
+    vi->bundle.at = end;
+    vi->bundle.word = word;
+    if (end + length > SHM_INLINE || word % (SHM_BUNDLE + 1) == SHM_BUNDLE)
+        vi->bundle.length = SHM_NO_BUNDLE;
+    shm_publish(vi, vi->bundle.cell, word);
     return OK;
 }
 
@@ -370,7 +370,7 @@ static inline int send_turn(struct shm_vi *vi, uint64_t turn, uint64_t header, c
     cell->length = (uint16_t)length;
     copy_inline(cell->data, data, length);
     vi->turns_out += SHM_TURN;
-    vi->run.length = SHM_NO_RUN;
+    vi->bundle.length = SHM_NO_BUNDLE;
     /* relaxed: the poll sets it again when the next one is taken, and that comes after what is published now */
     atomic_store_explicit(&vi->turn_out, 0, memory_order_relaxed);
     atomic_store_explicit(&vi->answered, false, memory_order_relaxed);
@@ -392,10 +392,10 @@ static __attribute__((noinline)) int send_line(struct shm_vi *vi, uint64_t heade
     cell->length = (uint16_t)length;
     copy_inline(cell->data, data, length);
     if (length <= SHM_INLINE / 2) {
-        vi->run.header = header;
-        vi->run.length = vi->run.at = (uint32_t)length;
-        vi->run.cell = cell;
-        vi->run.word = shm_word(number) + 1;
+        vi->bundle.header = header;
+        vi->bundle.length = vi->bundle.at = (uint32_t)length;
+        vi->bundle.cell = cell;
+        vi->bundle.word = shm_word(number) + 1;
     }
     head_publish(vi, cell, number, number + 1, turns);
     return OK;
@@ -412,7 +412,7 @@ int shm_send(struct vi *base, uint64_t header, const struct iovec *piece, int pi
     bool open = likely(atomic_load_explicit(&vi->limit, memory_order_relaxed) != 0);
     if (turn && open)
         return send_turn(vi, turn, header, piece->iov_base, length);
-    if (header == vi->run.header && length == vi->run.length && open)
+    if (header == vi->bundle.header && length == vi->bundle.length && open)
         return send_beside(vi, piece->iov_base);
     return send_line(vi, header, piece->iov_base, length);
 }

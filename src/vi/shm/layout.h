@@ -1,7 +1,7 @@
 /* The inside of the node's segment: every byte that two processes share, who writes it, and where it lies.
  *
  *   header     one page, written once by the maker, and a line that tells how many sleep
- *   slots      one per rank: [bell] [bitmap, 512 ranks a line] [identity]
+ *   entries    one per rank: [bell] [bitmap, 512 ranks a line] [identity]
  *   counters   BASE_COUNTERS_SIZE per rank
  *   credits    a line for each (sender, receiver), sender-major: what a sender reads of all its lanes lies together
  *   turns      a line for each pair of ranks, lower-major; rows are odd, or all that a rank polls would fall into one
@@ -27,15 +27,15 @@ struct shm_header {
     _Atomic uint32_t asleep ALIGNED(CACHE_LINE); /* processes that sleep: counted by each, a hint */
 };
 
-/* A lane is a ring of lines. A message is a head of one line, with up to SHM_INLINE bytes, or a run of short messages
- * that follow each other and have one header and one length; or a row: a head and its payload, which goes on in the
- * lines behind; or it says where its block lies. Written by the sender of the lane alone. `published` says which lap of
- * the ring the head belongs to, and how many messages it holds, and is stored last: a reader that sees a message
+/* A lane is a ring of lines. A message is a head of one line, with up to SHM_INLINE bytes, or a bundle of short
+ * messages that follow each other and have one header and one length; or a row: a head and its payload, which goes on
+ * in the lines behind; or it says where its block lies. Written by the sender of the lane alone. `published` says which
+ * lap of the ring the head belongs to, and how many messages it holds, and is stored last: a reader that sees a message
  * counted also sees the message. The sender may add to the head that it wrote last; that head is complete once the next
  * one is written. A line that was payload, or skipped, is cleaned before it may be taken for a head: see lane.c. */
 #define SHM_LINES  256u /* of a lane; a power of two */
 #define SHM_INLINE 48u
-#define SHM_RUN    7u /* messages of a head, at most */
+#define SHM_BUNDLE 7u /* messages of a head, at most */
 #define SHM_ROW    2112u /* bytes of a row, at most: 2 KiB and the engine's envelope */
 struct shm_cell {
     uint64_t header;
@@ -87,9 +87,9 @@ struct shm_bell {
 } ALIGNED(CACHE_LINE);
 
 /* Written by the owner at open, state last (release). A place serves one life. */
-enum shm_slot { SHM_SLOT_FREE, SHM_SLOT_OPENING, SHM_SLOT_OPEN, SHM_SLOT_CLOSED };
+enum shm_entry { SHM_ENTRY_FREE, SHM_ENTRY_OPENING, SHM_ENTRY_OPEN, SHM_ENTRY_CLOSED };
 struct shm_identity {
-    _Atomic uint32_t state; /* enum shm_slot */
+    _Atomic uint32_t state; /* enum shm_entry */
     uint32_t pid;
     uint64_t cookie_address; /* where the cookie lies in the owner's own memory */
     uint64_t cookie[2];
@@ -107,8 +107,8 @@ struct shm_segment {
     char *base;
     size_t mapped; /* everything up to the shared slices */
     int fd;
-    uint32_t ranks, slot_size, words; /* words: of a bitmap */
-    uint64_t slots, counters, credits, turns, lanes, heaps, shared, shared_each, size;
+    uint32_t ranks, entry_size, words; /* words: of a bitmap */
+    uint64_t entries, counters, credits, turns, lanes, heaps, shared, shared_each, size;
 };
 
 /* Where everything lies for this many ranks. */
@@ -119,7 +119,7 @@ void shm_segment_close(struct shm_segment *segment);
 
 static inline struct shm_bell *shm_bell_of(const struct shm_segment *s, uint32_t rank)
 {
-    return (struct shm_bell *)(void *)(s->base + s->slots + (uint64_t)rank * s->slot_size);
+    return (struct shm_bell *)(void *)(s->base + s->entries + (uint64_t)rank * s->entry_size);
 }
 /* The bitmap of a receiver: a bit per sender; or-ed by senders, swapped with 0 by the owner. */
 static inline _Atomic uint64_t *shm_bits_of(const struct shm_segment *s, uint32_t rank)
@@ -128,7 +128,7 @@ static inline _Atomic uint64_t *shm_bits_of(const struct shm_segment *s, uint32_
 }
 static inline struct shm_identity *shm_identity_of(const struct shm_segment *s, uint32_t rank)
 {
-    return (struct shm_identity *)(void *)((char *)shm_bell_of(s, rank) + s->slot_size) - 1;
+    return (struct shm_identity *)(void *)((char *)shm_bell_of(s, rank) + s->entry_size) - 1;
 }
 static inline void *shm_counters_of(const struct shm_segment *s, uint32_t rank)
 {

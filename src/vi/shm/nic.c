@@ -32,22 +32,23 @@ static struct vi_caps nic_capabilities(const struct vi_setup *setup)
     };
 }
 
-/* Makes this rank's slot ours and shows the cookie. A slot serves one life: positions in lanes die with the process. */
-static int slot_take(struct shm_nic *nic)
+/* Makes this rank's entry ours and shows the cookie. An entry serves one life: positions in lanes die with the
+ * process. */
+static int entry_take(struct shm_nic *nic)
 {
     struct shm_identity *identity = shm_identity_of(&nic->segment, nic->index);
-    uint32_t free = SHM_SLOT_FREE;
+    uint32_t free = SHM_ENTRY_FREE;
     int error = vbase_random(nic->cookie, sizeof(nic->cookie));
     if (error)
         return error;
-    if (!atomic_compare_exchange_strong_explicit(&identity->state, &free, SHM_SLOT_OPENING, memory_order_relaxed,
+    if (!atomic_compare_exchange_strong_explicit(&identity->state, &free, SHM_ENTRY_OPENING, memory_order_relaxed,
                                                  memory_order_relaxed))
         return vbase_fail(ERR_STATE, "place %u in the node's segment was used before", nic->index);
     identity->pid = (uint32_t)getpid();
     identity->cookie_address = (uintptr_t)nic->cookie;
     memcpy(identity->cookie, nic->cookie, sizeof(nic->cookie));
     /* release: pairs with shm_reach_prove */
-    atomic_store_explicit(&identity->state, SHM_SLOT_OPEN, memory_order_release);
+    atomic_store_explicit(&identity->state, SHM_ENTRY_OPEN, memory_order_release);
     return OK;
 }
 
@@ -98,7 +99,7 @@ static int nic_open(const struct vi_setup *setup, struct vi_nic **out)
     error = tables_allocate(nic, setup);
     if (error)
         goto unmap;
-    error = slot_take(nic);
+    error = entry_take(nic);
     if (!error && setup->descriptors)
         error = shm_wake_open(nic);
     if (error)
@@ -117,7 +118,7 @@ static void nic_close(struct vi_nic *base)
 {
     struct shm_nic *nic = shm_nic_of(base);
     atomic_store_explicit(&nic->bell->processor, 0, memory_order_relaxed);
-    atomic_store_explicit(&shm_identity_of(&nic->segment, nic->index)->state, SHM_SLOT_CLOSED, memory_order_release);
+    atomic_store_explicit(&shm_identity_of(&nic->segment, nic->index)->state, SHM_ENTRY_CLOSED, memory_order_release);
     shm_region_close(nic);
     shm_segment_close(&nic->segment);
     nic_free(nic);
@@ -147,7 +148,7 @@ struct shm_vi *shm_peer_make(struct shm_nic *nic, uint32_t index)
     vi->vi = (struct vi){.ops = nic->nic.ops, .nic = &nic->nic, .peer = (uint32_t)nic->local_ranks[index]};
     vi->index = index;
     vi->place = SHM_NOWHERE;
-    vi->run.length = SHM_NO_RUN;
+    vi->bundle.length = SHM_NO_BUNDLE;
     vi->out = shm_lane_of(s, index, nic->index);
     vi->credit = shm_credit_of(s, nic->index, index);
     vi->bell = shm_bell_of(s, index);

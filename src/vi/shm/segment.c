@@ -26,9 +26,9 @@ void shm_segment_plan(struct shm_segment *segment, uint32_t ranks, uint64_t shar
     uint32_t bitmap_lines = (ranks + 511) / 512;
     *segment = (struct shm_segment){.fd = -1, .ranks = ranks, .shared_each = shared_each};
     segment->words = (ranks + 63) / 64;
-    segment->slot_size = (2 + bitmap_lines) * CACHE_LINE;
-    segment->slots = SHM_PAGE;
-    segment->counters = round_up(segment->slots + n * segment->slot_size, SHM_PAGE);
+    segment->entry_size = (2 + bitmap_lines) * CACHE_LINE;
+    segment->entries = SHM_PAGE;
+    segment->counters = round_up(segment->entries + n * segment->entry_size, SHM_PAGE);
     segment->credits = round_up(segment->counters + n * BASE_COUNTERS_SIZE, SHM_PAGE);
     segment->turns = round_up(segment->credits + n * n * sizeof(struct shm_credit), SHM_PAGE);
     segment->lanes = round_up(segment->turns + n * (n | 1) * sizeof(struct shm_cell), SHM_PAGE);

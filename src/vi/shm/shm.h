@@ -16,7 +16,7 @@
 #define SHM_NOWHERE       UINT32_MAX
 #define SHM_NO_BLOCK      UINT32_MAX
 #define SHM_NO_SLAB       0xffu
-#define SHM_NO_RUN        UINT64_MAX
+#define SHM_NO_BUNDLE     UINT64_MAX
 #define SHM_SHARED_KEY    (1ull << 63)        /* in a key's address: an offset in the owner's shared slice */
 
 /* What is known of the line between two processors, by the receiver: see line.c. */
@@ -55,11 +55,11 @@ struct shm_vi {
                                       * hint */
     struct {                         /* the cell written last, while it may take more */
         uint64_t header;
-        uint64_t length; /* of each message; SHM_NO_RUN: it takes no more */
+        uint64_t length; /* of each message; SHM_NO_BUNDLE: it takes no more */
         struct shm_cell *cell;
         uint32_t at;   /* where the next one lies */
         uint32_t word; /* published */
-    } run;
+    } bundle;
     uint64_t stale[SHM_LINES / 64];  /* a bit for each line that was payload or skipped in the last lap */
     uint32_t stale_lines;            /* how many */
     uint32_t probed;                 /* the credit that says that the last probe was taken */
@@ -68,8 +68,8 @@ struct shm_vi {
     struct shm_cell *in ALIGNED(CACHE_LINE);
     const struct shm_cell *in_cell; /* what is taken next: a head, */
     uint64_t in_next;            /* of this number, which is how many lines are taken, */
-    uint32_t in_word;            /* and what it says while nothing more has come: shm_word(in_next) + in_run, */
-    uint32_t in_run;             /* of which so many messages are taken */
+    uint32_t in_word;            /* and what it says while nothing more has come: shm_word(in_next) + in_bundle, */
+    uint32_t in_bundle;          /* of which so many messages are taken */
     struct shm_cell *turn;       /* the line that both write, */
     uint64_t turn_in;            /* the turn that the peer writes there next, */
     uint16_t turns_in;           /* and messages that came so, * SHM_TURN */
@@ -142,7 +142,7 @@ static inline struct shm_vi *shm_vi_of(struct vi *vi) { return (struct shm_vi *)
 /* What is published with a head that holds no message yet. */
 static inline uint32_t shm_word(uint64_t line)
 {
-    return (uint32_t)(line / SHM_LINES + 1) * (SHM_RUN + 1);
+    return (uint32_t)(line / SHM_LINES + 1) * (SHM_BUNDLE + 1);
 }
 
 /* The nic: nic.c */
@@ -192,7 +192,7 @@ static inline void shm_in_begin(struct shm_vi *vi, uint64_t number)
     vi->in_next = number;
     vi->in_cell = &vi->in[number % SHM_LINES];
     vi->in_word = shm_word(number);
-    vi->in_run = 0;
+    vi->in_bundle = 0;
 }
 
 /* The class of a line: line.c */
