@@ -10,25 +10,39 @@
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-void *_Atomic profile_functions[PROFILE_CALLS];
+void *_Atomic profile_functions[2][PROFILE_CALLS];
 
-void *profile_find(enum profile_call call, const char *name)
+static void *function_behind(const char *name)
 {
     void *function = dlsym(RTLD_NEXT, name);
-    if (!function) { /* it was loaded for a plug-in alone */
-        void *library = dlopen("libmpi_abi.so.1", RTLD_LAZY | RTLD_NOLOAD);
-        function = library ? dlsym(library, name) : NULL;
-    }
+    if (function)
+        return function;
+    void *library = dlopen("libmpi_abi.so.1", RTLD_LAZY | RTLD_NOLOAD); /* it was loaded for a plug-in alone */
+    return library ? dlsym(library, name) : NULL;
+}
+
+bool profile_handles_differ(void)
+{
+    Dl_info library;
+    void *function = function_behind("PMPI_Comm_size");
+    return function && dladdr(function, &library) && !strstr(library.dli_fname, "libmpi_abi.");
+}
+
+void *profile_find(void *_Atomic *at, const char *name)
+{
+    void *function = function_behind(name);
     if (!function) {
         fprintf(stderr, "viaduct: %s is called, and no library has it; run the job without --report\n", name);
         abort();
     }
-    __atomic_store_n((void **)(uintptr_t)&profile_functions[call], function, __ATOMIC_RELAXED);
+    atomic_store_explicit(at, function, memory_order_relaxed);
     return function;
 }
 
-/* ---- what is noted of a call beside its time: AFTER it succeeded, or BEFORE it begins ---- */
+/* ---- what is noted of a call beside its time: AFTER it succeeded, or BEFORE it begins ----
+ * A row begins with a comma, see NOTED: NOTED(AFTER_Send) becomes profile_sent(...), NOTED(AFTER_Recv) (void)0. */
 
 #define AFTER_Send                , profile_sent(comm, dest, count, datatype)
 #define AFTER_Bsend               AFTER_Send
@@ -42,34 +56,28 @@ void *profile_find(enum profile_call call, const char *name)
 #define AFTER_Isendrecv           AFTER_Sendrecv
 #define AFTER_Sendrecv_replace    AFTER_Send
 #define AFTER_Isendrecv_replace   AFTER_Send
-#define AFTER_Send_init           , profile_made(*request, comm, dest, count, datatype)
+#define AFTER_Send_init           , profile_made(request, comm, dest, count, datatype)
 #define AFTER_Bsend_init          AFTER_Send_init
 #define AFTER_Ssend_init          AFTER_Send_init
 #define AFTER_Rsend_init          AFTER_Send_init
-#define AFTER_Psend_init          , profile_made(*request, comm, dest, (MPI_Count)count * partitions, datatype)
-#define AFTER_Start               , profile_started(*request)
+#define AFTER_Psend_init          , profile_made(request, comm, dest, (MPI_Count)count * partitions, datatype)
+#define AFTER_Start               , all_started(request, 1)
 #define AFTER_Startall            , all_started(array_of_requests, count)
-#define AFTER_Session_init        , profile_several()
+#define BEFORE_Session_init       , profile_several()
+#define AFTER_Session_init        , profile_begin()
 #define AFTER_Session_finalize    , profile_end()
-#define BEFORE_Request_free       , freed_request(request)
 #define BEFORE_Comm_free          , freed_comm(comm)
 #define BEFORE_Comm_disconnect    , freed_comm(comm)
 
 static void all_started(const MPI_Request *request, int count)
 {
-    for (int i = 0; i < count; i++)
+    for (int i = 0; profile_messages && i < count; i++)
         profile_started(request[i]);
-}
-
-static void freed_request(const MPI_Request *request)
-{
-    if (request)
-        profile_freed(*request);
 }
 
 static void freed_comm(const MPI_Comm *comm)
 {
-    if (comm)
+    if (comm && profile_messages)
         profile_comm_freed(*comm);
 }
 
@@ -88,9 +96,12 @@ static void freed_comm(const MPI_Comm *comm)
         NOTED(BEFORE_##Name);                                                                                          \
         uint64_t began_ = profile_enter();                                                                             \
         int result_ = NEXT(Name##suffix)(EACH_LISTED(ARGUMENT, size, __VA_ARGS__));                                    \
-        profile_leave(PROFILE_##Name##suffix, began_);                                                                 \
-        if (began_ && result_ == MPI_SUCCESS) {                                                                        \
-            NOTED(AFTER_##Name);                                                                                       \
+        if (likely(began_)) {                                                                                          \
+            profile_record(PROFILE_##Name##suffix, began_, clock_ticks());                                             \
+            if (result_ == MPI_SUCCESS) {                                                                              \
+                NOTED(AFTER_##Name);                                                                                   \
+            }                                                                                                          \
+            profile_leave();                                                                                           \
         }                                                                                                              \
         return result_;                                                                                                \
     }
@@ -101,7 +112,8 @@ static void freed_comm(const MPI_Comm *comm)
 #define ROW_Init            , NOT_TIMED /* or two that are one in the table, */
 #define ROW_Init_thread     , NOT_TIMED
 #define ROW_Info_create_env , NOT_TIMED
-#define ROW_Pcontrol        , NOT_TIMED /* or any number */
+#define ROW_Pcontrol        , NOT_TIMED /* or any number, */
+#define ROW_Request_free    , NOT_TIMED /* or notes what depends on how it ends */
 #define CALL(Name, name, ...) CHOSEN(ROW_##Name, TIMED, )(Name, , SMALL, __VA_ARGS__)
 #define CALL_C(Name, name, ...)                                                                                        \
     CALL(Name, name, __VA_ARGS__)                                                                                      \
@@ -114,11 +126,21 @@ static void freed_comm(const MPI_Comm *comm)
 #define FUNCTION(...)
 #include "mpi/calls.def"
 
+/* BEGAN: as profile_enter said. */
+static int timed(enum profile_call call, uint64_t began, int result)
+{
+    if (began) {
+        profile_record(call, began, clock_ticks());
+        profile_leave();
+    }
+    return result;
+}
+
 int MPI_Init(int *argc, char ***argv)
 {
     uint64_t began = profile_enter();
-    int result = NEXT(Init)(argc, argv);
-    profile_leave(PROFILE_Init, began);
+    int result = timed(PROFILE_Init, began, NEXT(Init)(argc, argv));
+    profile_begin();
     profile_summarize();
     return result;
 }
@@ -128,8 +150,8 @@ int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
     uint64_t began = profile_enter();
     if (required >= MPI_THREAD_MULTIPLE)
         profile_several();
-    int result = NEXT(Init_thread)(argc, argv, required, provided);
-    profile_leave(PROFILE_Init_thread, began);
+    int result = timed(PROFILE_Init_thread, began, NEXT(Init_thread)(argc, argv, required, provided));
+    profile_begin();
     profile_summarize();
     return result;
 }
@@ -137,8 +159,20 @@ int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 int MPI_Finalize(void)
 {
     uint64_t began = profile_enter();
-    int result = NEXT(Finalize)();
-    profile_leave(PROFILE_Finalize, began);
+    int result = timed(PROFILE_Finalize, began, NEXT(Finalize)());
     profile_end();
+    return result;
+}
+
+/* The request is forgotten before it is freed: the next one that is made may have its handle. */
+int MPI_Request_free(MPI_Request *request)
+{
+    struct profile_made *one = request && profile_messages ? profile_made_take(*request) : NULL;
+    uint64_t began = profile_enter();
+    int result = timed(PROFILE_Request_free, began, NEXT(Request_free)(request));
+    if (result == MPI_SUCCESS)
+        free(one);
+    else if (one)
+        profile_made_keep(one);
     return result;
 }

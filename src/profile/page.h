@@ -69,6 +69,7 @@ struct profile_page {
     struct profile_traffic sent; /* by point-to-point messages */
     _Atomic uint32_t pid;        /* of the process that took it; 0: none has */
     uint32_t events;
+    uint32_t no_messages; /* none are counted: the program's handles are not those of our mpi.h */
     uint64_t begun, ended; /* 0: not yet */
     uint64_t shortest;     /* ticks: events that took less are left out */
 

@@ -1,5 +1,8 @@
 /* To whom messages go: the ranks of a communicator as those of the job, and what a request sends that is started again
- * and again. The library is asked by its PMPI names, after a call that succeeded: so its arguments are right. */
+ * and again. The library is asked by its PMPI names, after a call that succeeded: so its arguments are right.
+ *
+ * A communicator that a tool frees by PMPI_Comm_free is not seen here. Where the next one that the program makes has
+ * the same handle, its messages are counted for the ranks of the first. */
 #include "profile/peers.h"
 #include "profile/calls.h"
 #include "profile/record.h"
@@ -16,12 +19,13 @@ static struct route {
 } routes[ROUTES];
 
 /* Requests that can be started. */
-static struct made {
+struct profile_made {
     MPI_Request request;
     int64_t to; /* -1: not known */
     uint64_t bytes;
-    struct made *next;
-} * made[BUCKETS];
+    struct profile_made *next;
+};
+static struct profile_made *made[BUCKETS];
 
 static unsigned bucket_of(uintptr_t handle, unsigned buckets)
 {
@@ -36,23 +40,23 @@ static void route_fill(struct route *route, MPI_Comm comm)
     int inter = 0, running = 0, size = 0;
     route->comm = comm;
     route->size = 0;
-    NEXT(Initialized)(&running);
-    if (!running || NEXT(Comm_test_inter)(comm, &inter)) /* a session alone: there is no world to count in */
+    OWN_NEXT(Initialized)(&running);
+    if (!running || OWN_NEXT(Comm_test_inter)(comm, &inter)) /* a session alone: there is no world to count in */
         return;
-    if (inter ? NEXT(Comm_remote_group)(comm, &members) : NEXT(Comm_group)(comm, &members))
+    if (inter ? OWN_NEXT(Comm_remote_group)(comm, &members) : OWN_NEXT(Comm_group)(comm, &members))
         return;
-    NEXT(Group_size)(members, &size);
+    OWN_NEXT(Group_size)(members, &size);
     int *local = malloc((size_t)size * sizeof *local), *rank = realloc(route->rank, (size_t)size * sizeof *rank);
     if (rank)
         route->rank = rank;
     for (int i = 0; local && i < size; i++)
         local[i] = i;
-    if (local && rank && NEXT(Comm_group)(MPI_COMM_WORLD, &all) == MPI_SUCCESS) {
-        if (NEXT(Group_translate_ranks)(members, size, local, all, rank) == MPI_SUCCESS)
+    if (local && rank && OWN_NEXT(Comm_group)(MPI_COMM_WORLD, &all) == MPI_SUCCESS) {
+        if (OWN_NEXT(Group_translate_ranks)(members, size, local, all, rank) == MPI_SUCCESS)
             route->size = size;
-        NEXT(Group_free)(&all);
+        OWN_NEXT(Group_free)(&all);
     }
-    NEXT(Group_free)(&members);
+    OWN_NEXT(Group_free)(&members);
     free(local);
 }
 
@@ -70,10 +74,10 @@ static int64_t rank_in_job(MPI_Comm comm, int rank)
 void profile_comm_freed(MPI_Comm comm)
 {
     struct route *route = &routes[bucket_of((uintptr_t)comm, ROUTES)];
-    profile_take(&profile_lock);
+    bool locked = profile_lock_take(&profile_lock);
     if (route->comm == comm)
         route->comm = NULL;
-    profile_give(&profile_lock);
+    profile_lock_give(&profile_lock, locked);
 }
 
 /* ---- bytes ------------------------------------------------------------------------------------------------------- */
@@ -85,7 +89,7 @@ static uint64_t bytes_of(MPI_Count count, MPI_Datatype type)
     MPI_Count size = 0;
     if ((uintptr_t)type == last)
         return (uint64_t)(count * its_size);
-    if (NEXT(Type_size_c)(type, &size) != MPI_SUCCESS || size < 0)
+    if (OWN_NEXT(Type_size_c)(type, &size) != MPI_SUCCESS || size < 0)
         return 0;
     if ((uintptr_t)type < IN_TABLE) {
         last = (uintptr_t)type;
@@ -108,7 +112,9 @@ static void traffic_add(struct profile_traffic *traffic, uint64_t bytes)
 
 static void message_count(int64_t to, uint64_t bytes)
 {
-    struct profile_page *page = profile_page;
+    struct profile_page *page = atomic_load_explicit(&profile_page, memory_order_relaxed);
+    if (unlikely(!page)) /* a callback has forked */
+        return;
     traffic_add(&page->sent, bytes);
     traffic_add(&page->size[size_of(bytes)], bytes);
     if (to >= 0 && to < profile_ranks)
@@ -117,60 +123,61 @@ static void message_count(int64_t to, uint64_t bytes)
 
 void profile_sent(MPI_Comm comm, int to, MPI_Count count, MPI_Datatype type)
 {
-    if (!profile_page || to < 0) /* MPI_PROC_NULL */
+    if (!profile_messages || to < 0) /* MPI_PROC_NULL */
         return;
     uint64_t bytes = bytes_of(count, type);
-    profile_take(&profile_lock);
+    bool locked = profile_lock_take(&profile_lock);
     message_count(rank_in_job(comm, to), bytes);
-    profile_give(&profile_lock);
+    profile_lock_give(&profile_lock, locked);
 }
 
 /* ---- requests that are started again ----------------------------------------------------------------------------- */
 
-static struct made **made_find(MPI_Request request)
+static struct profile_made **made_find(MPI_Request request)
 {
-    struct made **at = &made[bucket_of((uintptr_t)request, BUCKETS)];
+    struct profile_made **at = &made[bucket_of((uintptr_t)request, BUCKETS)];
     while (*at && (*at)->request != request)
         at = &(*at)->next;
     return at;
 }
 
-void profile_made(MPI_Request request, MPI_Comm comm, int to, MPI_Count count, MPI_Datatype type)
+void profile_made_keep(struct profile_made *one)
 {
-    struct made *one = profile_page && to >= 0 ? malloc(sizeof *one) : NULL;
+    bool locked = profile_lock_take(&profile_lock);
+    struct profile_made **at = made_find(one->request), *old = *at;
+    one->next = old ? old->next : NULL;
+    *at = one; /* in the place of one that was freed out of our sight */
+    profile_lock_give(&profile_lock, locked);
+    free(old);
+}
+
+void profile_made(const MPI_Request *request, MPI_Comm comm, int to, MPI_Count count, MPI_Datatype type)
+{
+    struct profile_made *one = profile_messages && to >= 0 ? malloc(sizeof *one) : NULL;
     if (!one)
         return;
-    uint64_t bytes = bytes_of(count, type);
-    profile_take(&profile_lock);
-    struct made **at = made_find(request);
-    if (*at) { /* it was freed out of our sight */
-        (*at)->to = rank_in_job(comm, to);
-        (*at)->bytes = bytes;
-        free(one);
-    } else {
-        *one = (struct made){request, rank_in_job(comm, to), bytes, NULL};
-        *at = one;
-    }
-    profile_give(&profile_lock);
+    *one = (struct profile_made){*request, -1, bytes_of(count, type), NULL};
+    bool locked = profile_lock_take(&profile_lock);
+    one->to = rank_in_job(comm, to);
+    profile_lock_give(&profile_lock, locked);
+    profile_made_keep(one);
 }
 
 void profile_started(MPI_Request request)
 {
-    if (!profile_page)
-        return;
-    profile_take(&profile_lock);
-    const struct made *one = *made_find(request);
+    bool locked = profile_lock_take(&profile_lock);
+    const struct profile_made *one = *made_find(request);
     if (one)
         message_count(one->to, one->bytes);
-    profile_give(&profile_lock);
+    profile_lock_give(&profile_lock, locked);
 }
 
-void profile_freed(MPI_Request request)
+struct profile_made *profile_made_take(MPI_Request request)
 {
-    profile_take(&profile_lock);
-    struct made **at = made_find(request), *one = *at;
+    bool locked = profile_lock_take(&profile_lock);
+    struct profile_made **at = made_find(request), *one = *at;
     if (one)
         *at = one->next;
-    profile_give(&profile_lock);
-    free(one);
+    profile_lock_give(&profile_lock, locked);
+    return one;
 }

@@ -11,17 +11,21 @@ extern uint32_t profile_ranks; /* of the job */
 /* Taken where several threads call; a thread that must wait yields. */
 struct profile_lock {
     atomic_flag taken;
-    bool used;
+    _Atomic bool used; /* set before there is a second thread, or while it may become one: so relaxed */
 };
 extern struct profile_lock profile_lock;
 
-static inline void profile_take(struct profile_lock *lock)
+/* False: there is one thread, and it was not taken. */
+static inline bool profile_lock_take(struct profile_lock *lock)
 {
-    while (unlikely(lock->used) && atomic_flag_test_and_set_explicit(&lock->taken, memory_order_acquire))
+    if (likely(!atomic_load_explicit(&lock->used, memory_order_relaxed)))
+        return false;
+    while (atomic_flag_test_and_set_explicit(&lock->taken, memory_order_acquire))
         sched_yield();
+    return true;
 }
-static inline void profile_give(struct profile_lock *lock)
+static inline void profile_lock_give(struct profile_lock *lock, bool taken)
 {
-    if (unlikely(lock->used))
+    if (unlikely(taken))
         atomic_flag_clear_explicit(&lock->taken, memory_order_release);
 }

@@ -1,6 +1,7 @@
 /* The page of this rank: finding it, and writing into it. Called by calls.c alone. The rank's own page is mapped and no
  * other. A child made by fork records nothing: the page is its parent's. */
 #include "profile/record.h"
+#include "profile/calls.h"
 #include "profile/peers.h"
 #include "base/atomic.h"
 #include <dlfcn.h>
@@ -13,17 +14,21 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-struct profile_page *profile_page;
-bool profile_opened;
-_Thread_local int profile_depth;
+struct profile_page *_Atomic profile_page;
+bool profile_messages;
+_Thread_local bool profile_inside;
 struct profile_lock profile_lock;
 uint32_t profile_ranks;
 
-static uint32_t room; /* as the header said: what others can write is not trusted twice */
+/* What is in the page, too: a number there may be overwritten, and is not read back to find a place by. */
+static uint32_t room, events;
+static uint64_t shortest;
 static int own_rank;
+static atomic_int begun; /* of MPI_Init and sessions, those that have not ended */
 
 extern char **environ;
 
+/* Not getenv: bash has one of its own, which is not ready when a library that is preloaded asks. */
 static const char *variable(void)
 {
     size_t length = strlen(PROFILE_VARIABLE);
@@ -38,9 +43,10 @@ static void child_of_fork(void)
     profile_page = NULL;
 }
 
-/* The page of SEAT in the file behind FD; NULL: that is none of ours. */
-static struct profile_page *page_map(int fd, uint32_t seat)
+/* The page of SEAT in the file behind FD; NULL: that is none of ours, or another process has it. */
+static struct profile_page *page_take(int fd, uint32_t seat)
 {
+    uint32_t none = 0;
     struct profile_header header;
     struct stat status;
     if (pread(fd, &header, sizeof header, 0) != (ssize_t)sizeof header || header.magic != PROFILE_MAGIC ||
@@ -50,36 +56,60 @@ static struct profile_page *page_map(int fd, uint32_t seat)
     off_t at = (off_t)(sysconf(_SC_PAGESIZE) + (long)(seat * header.page_size));
     if (status.st_size < at + (off_t)header.page_size)
         return NULL;
-    void *page = mmap(NULL, header.page_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, at);
+    void *map = mmap(NULL, header.page_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, at);
+    struct profile_page *page = map;
+    if (map == MAP_FAILED)
+        return NULL;
+    if (!atomic_compare_exchange_strong(&page->pid, &none, (uint32_t)getpid())) {
+        munmap(map, header.page_size);
+        return NULL;
+    }
     room = header.room;
     profile_ranks = header.ranks;
-    return page == MAP_FAILED ? NULL : page;
+    return page;
 }
 
-void profile_open(void)
+static void page_look(void)
 {
-    const char *text = variable();
     int fd, seat;
-    uint32_t none = 0;
+    const char *text = variable();
     bool told = text && sscanf(text, "%d,%d,%d", &fd, &seat, &own_rank) == 3 && seat >= 0;
-    struct profile_page *page = told ? page_map(fd, (uint32_t)seat) : NULL;
-    if (page && atomic_compare_exchange_strong(&page->pid, &none, (uint32_t)getpid())) {
-        pthread_atfork(NULL, NULL, child_of_fork);
-        page->begun = clock_ticks();
-        profile_page = page;
-    }
-    profile_opened = true;
+    struct profile_page *page = told ? page_take(fd, (uint32_t)seat) : NULL;
+    if (!page)
+        return;
+    pthread_atfork(NULL, NULL, child_of_fork);
+    profile_messages = !profile_handles_differ();
+    page->no_messages = !profile_messages;
+    page->begun = clock_ticks();
+    profile_page = page; /* release: with profile_enter's acquire */
+}
+
+/* The first thread that calls looks for it, others wait. */
+struct profile_page *profile_open(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, page_look);
+    return profile_page;
 }
 
 void profile_several(void)
 {
-    profile_lock.used = true;
+    atomic_store_explicit(&profile_lock.used, true, memory_order_relaxed);
+}
+
+void profile_begin(void)
+{
+    struct profile_page *page = profile_page;
+    atomic_fetch_add(&begun, 1);
+    if (page)
+        page->ended = 0;
 }
 
 void profile_end(void)
 {
-    if (profile_page)
-        profile_page->ended = clock_ticks();
+    struct profile_page *page = profile_page;
+    if (atomic_fetch_sub(&begun, 1) <= 1 && page)
+        page->ended = clock_ticks();
 }
 
 /* What the engine says of the job that begins, by rank 0. The library may have been loaded for a plug-in alone, where
@@ -87,9 +117,10 @@ void profile_end(void)
 void profile_summarize(void)
 {
     void (*describe)(char *text, size_t size);
-    void *engine = profile_page && own_rank == 0 ? dlopen("libviaduct.so.0", RTLD_LAZY | RTLD_NOLOAD) : NULL;
+    struct profile_page *page = profile_page;
+    void *engine = page && own_rank == 0 ? dlopen("libviaduct.so.0", RTLD_LAZY | RTLD_NOLOAD) : NULL;
     if (engine && (*(void **)&describe = dlsym(engine, "vmsg_summary")))
-        describe(profile_page->summary, sizeof profile_page->summary);
+        describe(page->summary, sizeof page->summary);
 }
 
 /* ---- events ------------------------------------------------------------------------------------------------------ */
@@ -97,32 +128,42 @@ void profile_summarize(void)
 /* Where there is no room for more, the short ones are left out, until half of the room is free. */
 static void events_thin(struct profile_page *page)
 {
-    while (page->events > room / 2) {
+    while (events > room / 2) {
         uint32_t kept = 0;
-        page->shortest = page->shortest ? 2 * page->shortest : 64;
-        for (uint32_t i = 0; i < page->events; i++)
-            if (page->event[i].ticks >= page->shortest)
+        shortest = shortest ? 2 * shortest : 64;
+        for (uint32_t i = 0; i < events; i++)
+            if (page->event[i].ticks >= shortest)
                 page->event[kept++] = page->event[i];
-        page->events = kept;
+        events = kept;
     }
+    page->shortest = shortest;
+}
+
+static void event_add(struct profile_page *page, enum profile_call call, uint64_t began, uint64_t spent)
+{
+    if (spent < shortest)
+        return;
+    page->event[events++] = (struct profile_event){began, spent, call};
+    if (events >= room)
+        events_thin(page);
+    page->events = events;
 }
 
 void profile_record(enum profile_call call, uint64_t began, uint64_t ended)
 {
-    struct profile_page *page = profile_page;
+    struct profile_page *page = atomic_load_explicit(&profile_page, memory_order_relaxed);
+    if (unlikely(!page)) /* a callback has forked */
+        return;
     struct profile_sum *sum = &page->call[call];
     uint64_t spent = ended - began;
-    profile_take(&profile_lock);
+    bool locked = profile_lock_take(&profile_lock);
     sum->count++;
     sum->ticks += spent;
     if (spent > sum->most)
         sum->most = spent;
     page->calls++;
     page->ticks += spent;
-    if (room && spent >= page->shortest) {
-        page->event[page->events++] = (struct profile_event){began, spent, call};
-        if (page->events >= room)
-            events_thin(page);
-    }
-    profile_give(&profile_lock);
+    if (unlikely(room))
+        event_add(page, call, began, spent);
+    profile_lock_give(&profile_lock, locked);
 }

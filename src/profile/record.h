@@ -5,39 +5,40 @@
 #include "base/clock.h"
 #include "profile/page.h"
 #include "mpi.h"
+#include <stdatomic.h>
 #include <stdbool.h>
 
-extern struct profile_page *profile_page; /* NULL: nothing is recorded */
-extern bool profile_opened;               /* it was looked for */
-extern _Thread_local int profile_depth;   /* calls within calls: of callbacks */
+extern struct profile_page *_Atomic profile_page; /* NULL: not looked for yet, or nothing is recorded */
+extern bool profile_messages;                     /* they are counted: handles are those of our mpi.h */
+extern _Thread_local bool profile_inside;         /* of a call: what callbacks call belongs to it */
 
-void profile_open(void) COLD;
+struct profile_page *profile_open(void) COLD;
 void profile_record(enum profile_call call, uint64_t began, uint64_t ended);
 void profile_several(void); /* from now on several threads may call */
 void profile_summarize(void);
-void profile_end(void); /* MPI has ended */
+void profile_begin(void); /* MPI_Init or a session; MPI has ended when each of them has */
+void profile_end(void);
 
 /* After a call that succeeded: what was sent. */
 void profile_sent(MPI_Comm comm, int to, MPI_Count count, MPI_Datatype type);
 /* Requests that are started again and again: made, started, freed. */
-void profile_made(MPI_Request request, MPI_Comm comm, int to, MPI_Count count, MPI_Datatype type);
+void profile_made(const MPI_Request *request, MPI_Comm comm, int to, MPI_Count count, MPI_Datatype type);
 void profile_started(MPI_Request request);
-void profile_freed(MPI_Request request);
+struct profile_made *profile_made_take(MPI_Request request); /* NULL: not known; then it is kept again, or freed */
+void profile_made_keep(struct profile_made *one);
 void profile_comm_freed(MPI_Comm comm);
 
-/* Ticks; 0: this call is within another one, or nothing is recorded. */
+/* Ticks; 0: this call is within another one, or nothing is recorded: then nothing is to be left. */
 static inline uint64_t profile_enter(void)
 {
-    if (unlikely(!profile_opened))
-        profile_open();
-    return profile_page && profile_depth++ == 0 ? clock_ticks() : 0;
+    /* acquire: with profile_open's release */
+    if (unlikely(!atomic_load_explicit(&profile_page, memory_order_acquire) && !profile_open()) || profile_inside)
+        return 0;
+    profile_inside = true;
+    return clock_ticks();
 }
 
-static inline void profile_leave(enum profile_call call, uint64_t began)
+static inline void profile_leave(void)
 {
-    if (!profile_page)
-        return;
-    profile_depth--;
-    if (began)
-        profile_record(call, began, clock_ticks());
+    profile_inside = false;
 }

@@ -1,11 +1,19 @@
-/* Known traffic, for tests/tools/report.sh. Of N ranks, to the next rank: 7 messages of 1000 bytes by MPI_Send, 5 of 8 bytes
- * by a request that is started again, 1 of 3000 bytes by MPI_Sendrecv, on the communicator of all ranks turned around 2 of
- * 100 integers by MPI_Isend, which go to the rank before; and one to nobody. With "kill" the last rank kills itself. */
+/* Known traffic, for tests/tools/report.sh. Of N ranks, to the next rank: 7 messages of 1000 bytes by MPI_Send, 5 of 8
+ * bytes by a request that is started again, 1 of 3000 bytes by MPI_Sendrecv; on the communicator of all ranks turned
+ * around 2 of 100 integers by MPI_Isend, which go to the rank before; and one to nobody. With "kill" the last rank kills
+ * itself. With "threads" all of it is done under MPI_THREAD_MULTIPLE. A request whose free is refused is started once
+ * more.
+ *
+ * With "sessions" two threads open a session each at the same time. On its own communicator, each sends 3 messages of 8
+ * bytes to the next rank; then one session ends, and with "sessions kill" the last rank kills itself in the other. */
 #include <mpi.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <string.h>
 
 static int rank, size, next, before;
+static bool kills;
 
 static void sends(void)
 {
@@ -29,7 +37,11 @@ static void starts(void)
         MPI_Startall(2, request);
         MPI_Waitall(2, request, MPI_STATUSES_IGNORE);
     }
-    MPI_Request_free(&request[0]);
+    if (MPI_Request_free(&request[0]) != MPI_SUCCESS) {
+        MPI_Startall(2, request);
+        MPI_Waitall(2, request, MPI_STATUSES_IGNORE);
+        MPI_Request_free(&request[0]);
+    }
     MPI_Request_free(&request[1]);
 }
 
@@ -50,9 +62,62 @@ static void turned(void)
     MPI_Comm_free(&comm);
 }
 
+static pthread_barrier_t both;
+
+static void *session(void *tag)
+{
+    MPI_Session session;
+    MPI_Group group;
+    MPI_Comm comm;
+    MPI_Request request;
+    double data = 0, got;
+    int own, ranks;
+    pthread_barrier_wait(&both);
+    MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &session);
+    MPI_Group_from_session_pset(session, "mpi://WORLD", &group);
+    MPI_Comm_create_from_group(group, tag, MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &comm);
+    MPI_Group_free(&group);
+    MPI_Comm_rank(comm, &own);
+    MPI_Comm_size(comm, &ranks);
+    for (int i = 0; i < 3; i++) {
+        MPI_Irecv(&got, 1, MPI_DOUBLE, (own + ranks - 1) % ranks, 1, comm, &request);
+        MPI_Send(&data, 1, MPI_DOUBLE, (own + 1) % ranks, 1, comm);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
+    MPI_Barrier(comm);
+    pthread_barrier_wait(&both);
+    bool second = *(char *)tag == 'b';
+    if (second)
+        pthread_barrier_wait(&both); /* the other has ended */
+    if (second && kills && own == ranks - 1)
+        raise(SIGKILL);
+    MPI_Comm_free(&comm);
+    MPI_Session_finalize(&session);
+    if (!second)
+        pthread_barrier_wait(&both);
+    return NULL;
+}
+
+static int sessions(void)
+{
+    pthread_t other;
+    pthread_barrier_init(&both, NULL, 2);
+    pthread_create(&other, NULL, session, "a");
+    session("b");
+    return pthread_join(other, NULL);
+}
+
 int main(int argc, char **argv)
 {
-    MPI_Init(&argc, &argv);
+    int provided;
+    kills = argc > 1 && strcmp(argv[argc - 1], "kill") == 0;
+    if (argc > 1 && strcmp(argv[1], "sessions") == 0)
+        return sessions();
+    if (argc > 1 && strcmp(argv[1], "threads") == 0)
+        MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+    else
+        MPI_Init(&argc, &argv);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     next = (rank + 1) % size;
@@ -61,7 +126,7 @@ int main(int argc, char **argv)
     starts();
     turned();
     MPI_Barrier(MPI_COMM_WORLD);
-    if (argc > 1 && strcmp(argv[1], "kill") == 0 && rank == size - 1)
+    if (kills && rank == size - 1)
         raise(SIGKILL);
     MPI_Finalize();
     return 0;

@@ -68,6 +68,46 @@ expect 0 $'barrier\nbarrier' "" $mpiexec --report $work/page.html -x LD_PRELOAD=
 has "<tr><td>MPI_Barrier<td>2<td>"
 expect 0 $'barrier\nbarrier' "" $mpiexec --report $work/page.html -x LD_PRELOAD=$work/tool.so -genvnone -n 2 $program
 
+# a tool whose functions call MPI: none of its calls is counted, none of ours goes through it; a free that is refused once
+cat >$work/calls.c <<'C'
+#include <mpi.h>
+static int size, asked, refused;
+int MPI_Comm_group(MPI_Comm comm, MPI_Group *group) { asked++; MPI_Comm_size(comm, &size); return PMPI_Comm_group(comm, group); }
+int MPI_Type_size_c(MPI_Datatype type, MPI_Count *bytes) { asked++; MPI_Type_size(type, &size); return PMPI_Type_size_c(type, bytes); }
+int MPI_Request_free(MPI_Request *request) { return refused++ ? PMPI_Request_free(request) : MPI_ERR_OTHER; }
+int MPI_Finalize(void) { if (asked) PMPI_Abort(MPI_COMM_WORLD, 9); return PMPI_Finalize(); }
+C
+"$VIADUCT_BIN/mpicc" -shared -fPIC $work/calls.c -o $work/calls.so
+expect 0 "" "" timeout 30 $mpiexec --report $work/page.html -x LD_PRELOAD=$work/calls.so -n 2 $program threads
+has "<tr><td>messages between two ranks<td>32"
+has "<tr><td>MPI_Comm_size<td>2<td>"
+lacks "<td>MPI_Type_size<td>"
+has "<tr><td>MPI_Request_free<td>6<td>"
+
+# two sessions, opened by two threads at the same time; one ends before the other
+for round in 1 2 3 4 5; do
+    expect 0 "" "" timeout 30 $mpiexec --report $work/page.html -n 2 $program sessions
+    has "<tr><td>MPI_Session_init<td>4<td>"
+    has "<tr><td>MPI_Session_finalize<td>4<td>"
+    has "<tr><td>messages between two ranks<td>12"
+    lacks "did not end MPI"
+done
+expect 137 "" "~rank 1 .* was killed by signal 9" timeout 30 $mpiexec --report $work/page.html -n 2 $program sessions kill
+has "<td>did not end MPI; last call"
+
+# a program that was built with MPICH: calls and times, no messages, and a sentence
+if type mpicc.mpich >/dev/null 2>&1; then
+    mpicc.mpich -w "$VIADUCT_SOURCE/tests/programs/report.c" -o $work/old || fail "mpicc.mpich does not compile"
+    for mode in single threads; do
+        expect 0 "" "" $mpiexec --report $work/page.html \
+            -x LD_LIBRARY_PATH=$VIADUCT_BUILD/lib/viaduct/mpich:$VIADUCT_BUILD/lib -n 4 $work/old $mode
+        has "<tr><td>MPI_Send<td>32<td>"
+        has "<tr><td>MPI_Finalize<td>4<td>"
+        has "<tr><td>messages between two ranks<td>0"
+        has "Messages are not counted: the program was built with another MPI library"
+    done
+fi
+
 # the end of a job that fails; its status stays, and what was known of a killed rank
 expect 137 "" "~rank 2 .* was killed by signal 9" $mpiexec --report $work/page.html -n 3 $program kill
 has "<tr><td>exit status<td>137"

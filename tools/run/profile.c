@@ -221,6 +221,7 @@ static void rank_part(struct run_job *job, const struct run_rank *of, const void
     struct profile_rank rank = {.rank = of->rank,
                                 .pid = (int32_t)page->pid,
                                 .ended = page->ended != 0,
+                                .no_messages = page->no_messages != 0,
                                 .mpi_ns = vbase_clock_ns_of_ticks(page->ticks),
                                 .calls = page->calls,
                                 .shortest_ns = vbase_clock_ns_of_ticks(page->shortest),

@@ -39,6 +39,7 @@ struct profile_rank {
     int32_t rank, pid;
     uint32_t sums, traffics, events;
     bool ended; /* it came to the end of MPI */
+    bool no_messages;
     char host[64], summary[400];
     uint64_t ran_ns, mpi_ns, calls, shortest_ns;
     struct profile_traffic sent, size[PROFILE_SIZES];
@@ -80,6 +81,7 @@ struct profile_job {
     struct profile_traffic *to; /* blocks x blocks: from, to */
     uint32_t blocks;
     uint64_t ran_ns, mpi_ns, calls; /* ran: the longest */
+    bool no_messages; /* of some rank none are counted */
     const char *summary;
 };
 int profile_job_make(struct profile_job *out, const struct run_job *job, int status) MUST_CHECK;

@@ -76,6 +76,7 @@ static void rank_sum(struct profile_job *all, const struct profile_rank *rank)
     all->calls += rank->calls;
     if (rank->ran_ns > all->ran_ns)
         all->ran_ns = rank->ran_ns;
+    all->no_messages |= rank->no_messages;
     if (*rank->summary)
         all->summary = rank->summary;
     all->ranks++;

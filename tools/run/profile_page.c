@@ -77,6 +77,10 @@ static void head_print(FILE *file, const struct profile_job *all)
             (unsigned long long)all->sent.messages, print_bytes((double)all->sent.bytes, bytes));
     if (all->ranks < job->size)
         fputs("<p class='note'>The other ranks did not call MPI, or their hosts were lost.</p>\n", file);
+    if (all->no_messages)
+        fputs("<p class='note'>Messages are not counted: the program was built with another MPI library, whose handles "
+              "differ from Viaduct's. Build it with Viaduct's mpicc to count them. Calls and times are complete.</p>\n",
+              file);
 }
 
 /* ---- calls ------------------------------------------------------------------------------------------------------- */
