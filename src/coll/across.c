@@ -73,15 +73,13 @@ static void barrier_by_masters(struct coll_schedule *schedule)
     vcoll_piece_leave(schedule, RADIX_OF_BARRIER);
 }
 
-static void bcast_by_masters(struct coll_schedule *schedule)
+static void cast_by_masters(struct coll_schedule *schedule, int root, struct type_buffer buffer)
 {
-    int root = schedule->call.root;
-    struct type_buffer buffer = coll_whole(&schedule->call.receive);
     if (enter_masters(schedule, root))
-        vcoll_piece_bcast(schedule, nodes_of(schedule)->node[root], buffer);
+        vcoll_piece_cast(schedule, nodes_of(schedule)->node[root], buffer);
     enter_node(schedule);
     if (schedule->size > 1)
-        vcoll_piece_bcast(schedule, master_place(schedule, root), buffer);
+        vcoll_piece_cast(schedule, master_place(schedule, root), buffer);
 }
 
 static void reduce_by_masters(struct coll_schedule *schedule)
@@ -112,13 +110,10 @@ static void allreduce_by_masters(struct coll_schedule *schedule)
 
 /* ---- slices ---- */
 
-static void bcast_by_slices(struct coll_schedule *schedule)
+static void cast_by_slices(struct coll_schedule *schedule, int root, struct type_buffer buffer)
 {
-    const struct coll_call *call = &schedule->call;
     const struct coll_nodes *nodes = nodes_of(schedule);
-    int root = call->root;
-    struct type_buffer buffer = coll_whole(&call->receive);
-    bool mine = call->group->rank == root, here = nodes->node[root] == nodes->own;
+    bool mine = schedule->call.group->rank == root, here = nodes->node[root] == nodes->own;
     struct coll_side slices;
     enter_node(schedule);
     if (!vcoll_cast_cut(schedule, mine, buffer, &slices))
@@ -127,7 +122,7 @@ static void bcast_by_slices(struct coll_schedule *schedule)
     if (here)
         vcoll_piece_scatter(schedule, nodes->place[root], mine ? there : own, &slices);
     enter_likes(schedule);
-    vcoll_piece_bcast(schedule, nodes->node[root], own);
+    vcoll_piece_cast(schedule, nodes->node[root], own);
     enter_node(schedule);
     vcoll_piece_spread(schedule, here ? nodes->place[root] : NO_ROOT, &slices);
     vcoll_cast_join(schedule, mine, buffer, &slices);
@@ -167,6 +162,27 @@ static void allreduce_by_slices(struct coll_schedule *schedule)
 
 /* ---- the calls ---- */
 
+/* All know the length. */
+static void cast_rest(struct coll_schedule *schedule, int root, struct type_buffer buffer)
+{
+    enum coll_way way = coll_plan_way(&nodes_of(schedule)->plan, COLL_BCAST, type_buffer_bytes(&buffer));
+    (way == COLL_SLICES ? cast_by_slices : cast_by_masters)(schedule, root, buffer);
+}
+
+/* Its head goes to the masters, and from each to its node. */
+static void bcast(struct coll_schedule *schedule)
+{
+    int root = schedule->call.root;
+    struct coll_headed *headed = vcoll_headed_new(schedule, root, coll_whole(&schedule->call.receive), cast_rest);
+    if (!headed)
+        return;
+    if (enter_masters(schedule, root))
+        vcoll_headed_tree(schedule, headed, nodes_of(schedule)->node[root]);
+    enter_node(schedule);
+    vcoll_headed_tree(schedule, headed, master_place(schedule, root));
+    vcoll_headed_make(schedule, headed);
+}
+
 static enum coll_way way_of(const struct coll_call *call)
 {
     const struct coll_nodes *nodes = call->group->nodes;
@@ -181,7 +197,8 @@ static enum coll_way way_of(const struct coll_call *call)
 
 static bool is_empty(const struct coll_call *call)
 {
-    return call->kind != COLL_BARRIER && coll_side_bytes(&call->receive) == 0;
+    bool sums = call->kind == COLL_REDUCE || call->kind == COLL_ALLREDUCE;
+    return sums && coll_side_bytes(&call->receive) == 0;
 }
 
 bool vcoll_make_across(struct coll_schedule *schedule)
@@ -194,7 +211,7 @@ bool vcoll_make_across(struct coll_schedule *schedule)
         return false;
     static void (*const maker[COLL_KINDS][2])(struct coll_schedule *schedule) = {
         [COLL_BARRIER] = {barrier_by_masters},
-        [COLL_BCAST] = {bcast_by_masters, bcast_by_slices},
+        [COLL_BCAST] = {bcast, bcast},
         [COLL_REDUCE] = {reduce_by_masters, reduce_by_slices},
         [COLL_ALLREDUCE] = {allreduce_by_masters, allreduce_by_slices},
     };

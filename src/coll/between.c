@@ -23,12 +23,9 @@ static int other(const struct coll_schedule *schedule, int i)
 
 static bool has_bytes(struct type_buffer buffer) { return type_buffer_bytes(&buffer) > 0; }
 
-static void bcast_between(struct coll_schedule *schedule)
+/* ROOT: as the call has it. */
+static void cast_rest(struct coll_schedule *schedule, int root, struct type_buffer buffer)
 {
-    int root = schedule->call.root;
-    struct type_buffer buffer = coll_whole(&schedule->call.receive);
-    if (!has_bytes(buffer))
-        return;
     if (root == COLL_ROOT_HERE) {
         vcoll_send(schedule, other(schedule, 0), buffer);
         return;
@@ -36,7 +33,23 @@ static void bcast_between(struct coll_schedule *schedule)
     if (schedule->rank == 0)
         vcoll_receive(schedule, other(schedule, root), buffer);
     vcoll_round(schedule);
-    vcoll_piece_bcast(schedule, 0, buffer);
+    vcoll_piece_cast(schedule, 0, buffer);
+}
+
+/* Its head and all of it go to the first member of the other group, which is the root of the others then. */
+static void bcast_between(struct coll_schedule *schedule)
+{
+    int root = schedule->call.root;
+    struct coll_headed *headed = vcoll_headed_new(schedule, root, coll_whole(&schedule->call.receive), cast_rest);
+    if (!headed)
+        return;
+    if (root == COLL_ROOT_HERE)
+        vcoll_headed_child(schedule, headed, other(schedule, 0));
+    else
+        vcoll_headed_tree(schedule, headed, 0);
+    if (root != COLL_ROOT_HERE && schedule->rank == 0)
+        vcoll_headed_parent(schedule, headed, other(schedule, root));
+    vcoll_headed_make(schedule, headed);
 }
 
 /* Between the root's SIDE and the OWN block of each member of the other group. */

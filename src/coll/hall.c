@@ -143,24 +143,6 @@ static inline bool suits(const struct coll_call *call)
     }
 }
 
-/* By messages, of the length that the root told: a member that expects another length fails alone. */
-static int broadcast_by_messages(const struct coll_call *call, uint64_t total)
-{
-    struct type_buffer buffer = coll_whole(&call->receive);
-    uint64_t bytes = type_buffer_bytes(&buffer);
-    if (bytes == total)
-        return vcoll_run_by_messages(call);
-    struct coll_call other = *call;
-    other.receive = (struct coll_side){.base = malloc(total), .count = total};
-    int error = other.receive.base
-                    ? vcoll_run_by_messages(&other)
-                    : vbase_fail(ERR_MEMORY, "no memory for a broadcast of %llu bytes", (unsigned long long)total);
-    if (!error)
-        (void)vtype_unpack_at(&buffer, 0, other.receive.base, total);
-    free(other.receive.base);
-    return error ? error : vcoll_cast_told(call->root, total, bytes);
-}
-
 /* What the plan asks for: see choose.def. */
 static inline __attribute__((always_inline)) uint64_t payload(const struct coll_call *call)
 {
@@ -244,7 +226,7 @@ static int broadcast(const struct coll_call *call)
         return error;
     if (coll_plan_way(&hall->plan, COLL_BCAST, total) == COLL_DESK && annex(call->group))
         return vcoll_cast_long(hall, call->root, &buffer, total);
-    return broadcast_by_messages(call, total);
+    return vcoll_run_by_messages(call);
 }
 
 bool vcoll_hall_run(const struct coll_call *call, int *error)

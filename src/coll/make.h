@@ -54,6 +54,8 @@ static inline int coll_radix(uint64_t bytes) { return bytes <= 2048 ? 16 : 4; }
 void vcoll_piece_arrive(struct coll_schedule *schedule, int radix);
 void vcoll_piece_leave(struct coll_schedule *schedule, int radix);
 void vcoll_piece_bcast(struct coll_schedule *schedule, int root, struct type_buffer buffer);
+/* The same where all members know that BUFFER is of one length. */
+void vcoll_piece_cast(struct coll_schedule *schedule, int root, struct type_buffer buffer);
 /* A piece of BUFFER for each member, where ROOT: this rank has it; false: there is no memory. And back again. */
 bool vcoll_cast_cut(struct coll_schedule *schedule, bool root, struct type_buffer buffer, struct coll_side *pieces);
 void vcoll_cast_join(struct coll_schedule *schedule, bool root, struct type_buffer buffer,
@@ -71,6 +73,19 @@ void vcoll_piece_sum(struct coll_schedule *schedule, void *value, uint64_t count
  * than there are members. False: there is no memory. */
 bool vcoll_piece_slices(struct coll_schedule *schedule, const void *own, void *result, uint64_t count,
                         struct coll_side *slices, struct type_buffer *mine);
+/* head.c: a broadcast of which the root alone knows the length. REST moves it if it is longer than its head, in the
+ * scope of vcoll_headed_new; ROOT and BUFFER are those given there, but BUFFER is as long as the root's at all. */
+typedef void coll_rest(struct coll_schedule *schedule, int root, struct type_buffer buffer);
+struct coll_headed;
+/* NULL: there is no memory. */
+struct coll_headed *vcoll_headed_new(struct coll_schedule *schedule, int root, struct type_buffer buffer,
+                                     coll_rest *rest);
+/* The head comes from PARENT; -1: this rank is the root. */
+void vcoll_headed_parent(struct coll_schedule *schedule, struct coll_headed *headed, int parent);
+void vcoll_headed_child(struct coll_schedule *schedule, struct coll_headed *headed, int child);
+/* Both, over a tree of the scope whose root is ROOT. */
+void vcoll_headed_tree(struct coll_schedule *schedule, struct coll_headed *headed, int root);
+void vcoll_headed_make(struct coll_schedule *schedule, struct coll_headed *headed);
 /* OWN: this rank's block; SIDE: where the root puts all of them, its own as well. */
 void vcoll_piece_gather(struct coll_schedule *schedule, int root, struct type_buffer own, const struct coll_side *side);
 /* Each member's block of SIDE to all members; OWN is what this rank sends, and is copied to its place. */

@@ -9,9 +9,9 @@
  * was told of a death. So while a schedule of messages runs, a request waits for the death of any member: the guard.
  * Whichever is over last, the steps or the guard, finishes the schedule.
  *
- * Errors: a truncated message is remembered and the schedule goes on, because other ranks wait for what follows. After
- * any other error nothing more is started, what is under way is cancelled, and the schedule ends when all of it has
- * completed. The first error is the one reported. */
+ * Errors: a truncated message, or one of another length than a fork expects, is remembered and the schedule goes on,
+ * because other ranks wait for what follows. After any other error nothing more is started, what is under way is
+ * cancelled, and the schedule ends when all of it has completed. The first error is the one reported. */
 #include "coll/hall.h"
 
 #define WINDOW 64     /* messages under way in one round */
@@ -108,6 +108,7 @@ static void add(struct coll_schedule *schedule, enum coll_step_kind kind, int pe
     struct coll_step *step = &schedule->step[schedule->steps++]; /* field by field: many are made for each call */
     step->kind = (uint8_t)kind;
     step->last = false;
+    step->any_length = false;
     step->peer = peer;
     step->from = *from;
     step->to = *to;
@@ -121,19 +122,42 @@ void vcoll_scope(struct coll_schedule *schedule, const int *members, int rank, i
     schedule->size = size;
 }
 
-static int peer_of(const struct coll_schedule *schedule, int rank)
+int vcoll_member(const struct coll_schedule *schedule, int rank)
 {
     return schedule->scope ? schedule->scope[rank] : schedule->first + rank;
 }
 
 void vcoll_send(struct coll_schedule *schedule, int to, struct type_buffer buffer)
 {
-    add(schedule, STEP_SEND, peer_of(schedule, to), &buffer, &nothing);
+    add(schedule, STEP_SEND, vcoll_member(schedule, to), &buffer, &nothing);
 }
 
 void vcoll_receive(struct coll_schedule *schedule, int from, struct type_buffer buffer)
 {
-    add(schedule, STEP_RECEIVE, peer_of(schedule, from), &nothing, &buffer);
+    add(schedule, STEP_RECEIVE, vcoll_member(schedule, from), &nothing, &buffer);
+}
+
+void vcoll_receive_any(struct coll_schedule *schedule, int from, struct type_buffer buffer)
+{
+    vcoll_receive(schedule, from, buffer);
+    if (!schedule->failure)
+        schedule->step[schedule->steps - 1].any_length = true;
+}
+
+void vcoll_fork(struct coll_schedule *schedule, struct coll_fork *fork)
+{
+    struct type_buffer from = {.base = fork};
+    fork->other = NULL;
+    vcoll_round(schedule);
+    add(schedule, STEP_FORK, 0, &from, &nothing);
+    vcoll_round(schedule);
+    fork->steps = schedule->steps;
+}
+
+void vcoll_fork_end(struct coll_schedule *schedule, struct coll_fork *fork)
+{
+    vcoll_round(schedule);
+    fork->steps = schedule->steps - fork->steps;
 }
 
 void vcoll_copy(struct coll_schedule *schedule, struct type_buffer from, struct type_buffer to)
@@ -177,29 +201,31 @@ void vcoll_window(struct coll_schedule *schedule)
 int vcoll_schedule_seal(struct coll_schedule *schedule)
 {
     vcoll_round(schedule);
+    schedule->made = schedule->step;
+    schedule->made_steps = schedule->steps;
     if (!schedule->failure)
         schedule->request = vcoll_memory(schedule, schedule->widest * sizeof *schedule->request);
     return schedule->failure;
 }
 
-/* Layout I of two for each step. */
+/* Layout I of two for each step. Those that a fork has put in the place of others have no layouts of their own. */
 static struct type_layout *layout_of(const struct coll_schedule *schedule, uint32_t i)
 {
-    const struct coll_step *step = &schedule->step[i / 2];
+    const struct coll_step *step = &schedule->made[i / 2];
     return i % 2 ? step->to.layout : step->from.layout;
 }
 
 void vcoll_schedule_keep(struct coll_schedule *schedule)
 {
     schedule->keeps = true;
-    for (uint32_t i = 0; i < 2 * schedule->steps; i++)
+    for (uint32_t i = 0; i < 2 * schedule->made_steps; i++)
         if (layout_of(schedule, i))
             vtype_layout_keep(layout_of(schedule, i));
 }
 
 void vcoll_release(struct coll_schedule *schedule)
 {
-    for (uint32_t i = 0; schedule->keeps && i < 2 * schedule->steps; i++)
+    for (uint32_t i = 0; schedule->keeps && i < 2 * schedule->made_steps; i++)
         if (layout_of(schedule, i))
             vtype_layout_drop(layout_of(schedule, i));
     if (schedule->visit)
@@ -221,12 +247,17 @@ static void cancel_round(struct coll_schedule *schedule)
         vmsg_cancel(&schedule->request[i]);
 }
 
-/* Keeps the first error; true for the one that ends the schedule: its caller cancels the round. */
-static bool note_error(struct coll_schedule *schedule, int error)
+void vcoll_schedule_note(struct coll_schedule *schedule, int error)
 {
     int none = OK;
     /* relaxed: read after `pending` or `state` has ordered it */
     atomic_compare_exchange_strong_explicit(&schedule->error, &none, error, memory_order_relaxed, memory_order_relaxed);
+}
+
+/* Keeps the first error; true for the one that ends the schedule: its caller cancels the round. */
+static bool note_error(struct coll_schedule *schedule, int error)
+{
+    vcoll_schedule_note(schedule, error);
     if (error == ERR_TRUNCATED)
         return false;
     /* seq_cst, as in start_round: either the starter sees it when it has started all, or we see what it started */
@@ -315,6 +346,48 @@ static void start_visit(struct coll_schedule *schedule)
     visit_go_on(request);
 }
 
+void vcoll_schedule_end(struct coll_schedule *schedule, int error) { (void)note_error(schedule, error); }
+
+/* The steps that a run goes on with behind a fork that has turned: `schedule->step` is this list from now on. */
+static void others_make(struct coll_schedule *schedule, struct coll_fork *fork)
+{
+    const struct coll_step *step = &schedule->step[schedule->next], *rest = step + 1 + fork->steps;
+    uint32_t left = (uint32_t)(schedule->step + schedule->steps - rest), widest = schedule->widest;
+    schedule->step = NULL;
+    schedule->steps = schedule->room = 0;
+    add(schedule, STEP_FORK, 0, &step->from, &step->to);
+    vcoll_round(schedule);
+    fork->make(schedule, fork);
+    vcoll_round(schedule);
+    for (; left && !schedule->failure; left--, rest++) {
+        add(schedule, STEP_COPY, 0, &rest->from, &rest->to);
+        if (!schedule->failure)
+            schedule->step[schedule->steps - 1] = *rest;
+    }
+    if (!schedule->failure && schedule->widest > widest)
+        schedule->request = vcoll_memory(schedule, schedule->widest * sizeof *schedule->request);
+    if (!schedule->failure) {
+        fork->other = schedule->step;
+        fork->others = schedule->steps;
+    }
+}
+
+static void fork_now(struct coll_schedule *schedule, const struct coll_step *step)
+{
+    struct coll_fork *fork = step->from.base;
+    if (likely(!fork->turns(schedule, fork)))
+        return;
+    if (!fork->other)
+        others_make(schedule, fork);
+    if (schedule->failure) {
+        note_error(schedule, schedule->failure);
+        return;
+    }
+    schedule->step = fork->other;
+    schedule->steps = fork->others;
+    schedule->next = 0; /* the fork itself */
+}
+
 /* A send that leaves at once needs no request, and nothing of it is awaited. */
 static bool send_at_once(const struct coll_schedule *schedule, const struct coll_step *step)
 {
@@ -333,7 +406,7 @@ static int start_message(struct coll_schedule *schedule, const struct coll_step 
     request->owner = schedule;
     if (unlikely(group->member)) {
         where.rank = group->member[step->peer];
-        if (step->kind == STEP_RECEIVE) {
+        if (step->kind == STEP_RECEIVE && !step->any_length) {
             atomic_fetch_add_explicit(&schedule->lacking, type_buffer_bytes(&step->to), memory_order_relaxed);
             request->completed = some_came;
         }
@@ -369,6 +442,8 @@ static uint32_t start_round(struct coll_schedule *schedule)
             copy_now(schedule, step);
         else if (step->kind == STEP_REDUCE)
             reduce_now(&schedule->call.reduction, step);
+        else if (step->kind == STEP_FORK)
+            fork_now(schedule, step);
         else if (step->kind == STEP_VISIT)
             start_visit(schedule), started++;
         else if (!send_at_once(schedule, step) && (error = start_message(schedule, step, started)) == OK)
@@ -477,6 +552,8 @@ static void guard_start(struct coll_schedule *schedule)
 
 void vcoll_schedule_start(struct coll_schedule *schedule)
 {
+    schedule->step = schedule->made;
+    schedule->steps = schedule->made_steps;
     schedule->next = 0;
     atomic_store_explicit(&schedule->error, OK, memory_order_relaxed);
     atomic_store_explicit(&schedule->over, false, memory_order_relaxed);

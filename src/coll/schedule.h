@@ -11,14 +11,25 @@
 
 #include "coll/coll.h"
 
-enum coll_step_kind { STEP_SEND, STEP_RECEIVE, STEP_VISIT, STEP_COPY, STEP_REDUCE };
+enum coll_step_kind { STEP_SEND, STEP_RECEIVE, STEP_VISIT, STEP_COPY, STEP_REDUCE, STEP_FORK };
 
 struct coll_step {
     uint8_t kind;
     bool last;               /* of its round */
+    bool any_length;         /* a receive: less than `to` holds may come */
     int peer;
     struct type_buffer from; /* sent, copied, or the left operand */
     struct type_buffer to;   /* received into, copied to, or the right operand, which becomes the result */
+};
+
+/* The steps behind a fork were made for what this rank expects. Where something else has come, others take their
+ * place. Both functions are called by the thread that runs the schedule. */
+struct coll_fork {
+    bool (*turns)(struct coll_schedule *schedule, struct coll_fork *fork); /* something else has come */
+    void (*make)(struct coll_schedule *schedule, struct coll_fork *fork);  /* describes the others */
+    uint32_t steps;          /* so many behind it are replaced */
+    struct coll_step *other; /* the fork, the others, and what follows the replaced; NULL: not made */
+    uint32_t others;
 };
 
 struct coll_visit;  /* hall.h */
@@ -36,6 +47,8 @@ struct coll_schedule {
 
     struct coll_step *step;
     uint32_t steps, room;
+    struct coll_step *made;      /* as it was prepared: `step`, unless a fork turned in this run */
+    uint32_t made_steps;
     uint32_t in_round, widest;   /* messages of the round being made, of the widest round */
     struct msg_request *request; /* as many as the widest round needs */
     bool keeps;                  /* holds a reference on the layouts of all steps */
@@ -67,6 +80,11 @@ struct coll_schedule {
 void vcoll_scope(struct coll_schedule *schedule, const int *members, int rank, int size);
 void vcoll_send(struct coll_schedule *schedule, int to, struct type_buffer buffer);
 void vcoll_receive(struct coll_schedule *schedule, int from, struct type_buffer buffer);
+/* Less may come than BUFFER holds. */
+void vcoll_receive_any(struct coll_schedule *schedule, int from, struct type_buffer buffer);
+/* FORK, whose functions are set, behind a round of one receive; vcoll_fork_end: the last step that it replaces. */
+void vcoll_fork(struct coll_schedule *schedule, struct coll_fork *fork);
+void vcoll_fork_end(struct coll_schedule *schedule, struct coll_fork *fork);
 void vcoll_copy(struct coll_schedule *schedule, struct type_buffer from, struct type_buffer to);
 /* inout = in OP inout, COUNT elements of the call's layout. IN is the value of the lower ranks. */
 void vcoll_reduce(struct coll_schedule *schedule, const void *in, void *inout, uint64_t count);
@@ -89,6 +107,13 @@ int vcoll_schedule_seal(struct coll_schedule *schedule) MUST_CHECK; /* after the
 void vcoll_schedule_keep(struct coll_schedule *schedule);           /* the layouts, until freed */
 void vcoll_schedule_start(struct coll_schedule *schedule);
 void vcoll_schedule_stop(struct coll_schedule *schedule, int error); /* cancels what is under way */
+
+/* Remembers ERROR, and goes on: others wait for what follows. */
+void vcoll_schedule_note(struct coll_schedule *schedule, int error);
+/* Another member calls something else: nothing more is started. */
+void vcoll_schedule_end(struct coll_schedule *schedule, int error);
+/* Which member of the group a rank is. */
+int vcoll_member(const struct coll_schedule *schedule, int rank);
 
 /* Copies what there is room for; returns how many bytes there is none for. */
 uint64_t vcoll_buffer_copy(const struct type_buffer *to, const struct type_buffer *from);

@@ -1,4 +1,5 @@
-/* coll/tree: parents and children, and what needs nothing but such a tree: barrier and broadcast. */
+/* coll/tree: parents and children, and what needs nothing but such a tree: barrier and broadcast. A broadcast begins
+ * with its head, see head.c. */
 #include "coll/make.h"
 
 void vcoll_tree(struct coll_tree *tree, int node, int nodes, int radix)
@@ -62,7 +63,7 @@ void vcoll_make_barrier(struct coll_schedule *schedule)
     vcoll_piece_leave(schedule, RADIX_OF_BARRIER);
 }
 
-/* ---- broadcast: small ones over the tree; the pieces of large ones by each member to all others ---- */
+/* ---- broadcast: over a tree; the pieces of large ones by each member to all others ---- */
 
 /* Pieces of at least this size are worth a message to each member. */
 #define PIECE 131072
@@ -123,17 +124,26 @@ static void in_pieces(struct coll_schedule *schedule, int root, struct type_buff
     vcoll_cast_join(schedule, mine, buffer, &pieces);
 }
 
+void vcoll_piece_cast(struct coll_schedule *schedule, int root, struct type_buffer buffer)
+{
+    uint64_t bytes = type_buffer_bytes(&buffer);
+    if (schedule->size > 2 && bytes / PIECE >= (uint64_t)schedule->size)
+        in_pieces(schedule, root, buffer);
+    else if (bytes)
+        over_tree(schedule, root, buffer);
+}
+
 void vcoll_piece_bcast(struct coll_schedule *schedule, int root, struct type_buffer buffer)
 {
-    if (schedule->size > 2 && type_buffer_bytes(&buffer) / PIECE >= (uint64_t)schedule->size)
-        in_pieces(schedule, root, buffer);
-    else
-        over_tree(schedule, root, buffer);
+    struct coll_headed *headed =
+        schedule->size > 1 ? vcoll_headed_new(schedule, root, buffer, vcoll_piece_cast) : NULL;
+    if (!headed)
+        return;
+    vcoll_headed_tree(schedule, headed, root);
+    vcoll_headed_make(schedule, headed);
 }
 
 void vcoll_make_bcast(struct coll_schedule *schedule)
 {
-    struct type_buffer buffer = coll_whole(&schedule->call.receive);
-    if (schedule->size > 1 && type_buffer_bytes(&buffer))
-        vcoll_piece_bcast(schedule, schedule->call.root, buffer);
+    vcoll_piece_bcast(schedule, schedule->call.root, coll_whole(&schedule->call.receive));
 }
