@@ -23,7 +23,7 @@ static int key_of(const struct mpi_keyval *keyval)
 
 /* NULL: no key, or one for other objects. A key that was freed and still is in use by attributes is good: they may be
  * read and deleted by it, and it may be freed again. */
-static struct mpi_keyval *keyval_at(int key, enum mpi_kind of)
+struct mpi_keyval *mpi_keyval_at(int key, enum mpi_kind of)
 {
     if (!(key & KEY_BIT) || key < 0)
         return NULL;
@@ -60,7 +60,7 @@ static int key_create(const char *call, const struct mpi_keyval *what, int *key)
 
 static int key_free(const char *call, enum mpi_kind of, int *key)
 {
-    struct mpi_keyval *keyval = keyval_at(*key, of);
+    struct mpi_keyval *keyval = mpi_keyval_at(*key, of);
     if (!keyval)
         return key_wrong(NULL, call, *key);
     if (mpi_object_unpublish(keyval))
@@ -71,18 +71,29 @@ static int key_free(const char *call, enum mpi_kind of, int *key)
 
 /* ---- lists of attributes ---- */
 
-static int delete_run(struct mpi_thing *thing, const struct mpi_keyval *keyval, void *value)
+/* What C sees of a value. */
+static void *value_in_c(const struct mpi_attribute *attribute)
 {
+    return attribute->form == FORM_POINTER ? attribute->value : (void *)&attribute->value;
+}
+
+static int delete_run(struct mpi_thing *thing, const struct mpi_attribute *attribute)
+{
+    const struct mpi_keyval *keyval = attribute->keyval;
+    MPI_Comm handle = mpi_thing_handle(thing);
     if (!keyval->drop)
         return MPI_SUCCESS;
-    return ((delete_function *)keyval->drop)(mpi_thing_handle(thing), key_of(keyval), value, keyval->extra);
+    if (keyval->delete_across)
+        return keyval->delete_across(keyval->drop, handle, key_of(keyval), (int)attribute->form, attribute->value,
+                                     keyval->extra);
+    return ((delete_function *)keyval->drop)(handle, key_of(keyval), value_in_c(attribute), keyval->extra);
 }
 
 /* Takes an attribute out of its list, after its delete function agreed. */
 static int attribute_remove(struct mpi_thing *thing, struct mpi_attribute *attribute)
 {
     struct mpi_attribute **list = &thing->attributes;
-    int error = delete_run(thing, attribute->keyval, attribute->value);
+    int error = delete_run(thing, attribute);
     if (error)
         return error;
     mpi_lock(&lock);
@@ -99,14 +110,15 @@ static int attribute_remove(struct mpi_thing *thing, struct mpi_attribute *attri
     return MPI_SUCCESS;
 }
 
-static int attribute_append(struct mpi_thing *thing, struct mpi_keyval *keyval, void *value)
+static int attribute_append(struct mpi_thing *thing, struct mpi_keyval *keyval, void *value,
+                            enum mpi_attribute_form form)
 {
     struct mpi_attribute *attribute = malloc(sizeof *attribute);
     if (!attribute)
         return MPI_ERR_NO_MEM;
     mpi_object_keep(keyval);
     mpi_lock(&lock);
-    *attribute = (struct mpi_attribute){thing->attributes, keyval, value};
+    *attribute = (struct mpi_attribute){thing->attributes, keyval, value, form};
     thing->attributes = attribute; /* the youngest first: they are deleted in the opposite order of their making */
     mpi_unlock(&lock);
     return MPI_SUCCESS;
@@ -131,13 +143,19 @@ static int attributes_copy(const struct mpi_thing *from, const struct mpi_attrib
     if (error || !keyval->copy)
         return error;
     void *value = first->value;
+    enum mpi_attribute_form form = first->form;
     int flag = 1;
-    if (keyval->copy != (void *)MPI_COMM_DUP_FN)
-        error = ((copy_function *)keyval->copy)(mpi_thing_handle(from), key_of(keyval), keyval->extra, first->value,
-                                                &value, &flag);
+    if (keyval->copy_across) {
+        error = keyval->copy_across(keyval->copy, mpi_thing_handle(from), key_of(keyval), keyval->extra, (int)form,
+                                    first->value, &value, &flag);
+    } else if (keyval->copy != (void *)MPI_COMM_DUP_FN) {
+        form = FORM_POINTER;
+        error = ((copy_function *)keyval->copy)(mpi_thing_handle(from), key_of(keyval), keyval->extra,
+                                                value_in_c(first), &value, &flag);
+    }
     if (error || !flag)
         return error;
-    return attribute_append(to, keyval, value);
+    return attribute_append(to, keyval, value, form);
 }
 int mpi_attributes_copy(const struct mpi_thing *from, struct mpi_thing *to)
 {
@@ -192,7 +210,7 @@ static struct mpi_keyval *key_changeable(const char *call, struct mpi_thing *thi
                                          int *error)
 {
     const int *unused;
-    struct mpi_keyval *keyval = keyval_at(key, mpi_thing_kind(thing));
+    struct mpi_keyval *keyval = mpi_keyval_at(key, mpi_thing_kind(thing));
     if (mpi_thing_kind(thing) == KIND_COMM && key_predefined(key, &unused))
         *error = mpi_error(thing, call, MPI_ERR_ARG, "the predefined attribute %d cannot be %s", key, how);
     else if (!keyval)
@@ -200,7 +218,7 @@ static struct mpi_keyval *key_changeable(const char *call, struct mpi_thing *thi
     return keyval;
 }
 
-static int attribute_set(const char *call, struct mpi_thing *thing, int key, void *value)
+int mpi_attribute_set(const char *call, struct mpi_thing *thing, int key, void *value, enum mpi_attribute_form form)
 {
     int error = MPI_SUCCESS;
     struct mpi_keyval *keyval = key_changeable(call, thing, key, "set", &error);
@@ -211,17 +229,19 @@ static int attribute_set(const char *call, struct mpi_thing *thing, int key, voi
         return key_wrong(thing, call, key);
     struct mpi_attribute *old = attribute_find(thing, keyval);
     if (!old) {
-        error = attribute_append(thing, keyval, value);
+        error = attribute_append(thing, keyval, value, form);
         return error ? mpi_error(thing, call, error, "no memory for an attribute") : MPI_SUCCESS;
     }
-    error = delete_run(thing, keyval, old->value);
+    error = delete_run(thing, old);
     if (error)
         return mpi_error(thing, call, error, "the delete function of the old value failed");
     old->value = value;
+    old->form = form;
     return MPI_SUCCESS;
 }
 
-static int attribute_get(const char *call, struct mpi_thing *thing, int key, void *value, int *flag)
+int mpi_attribute_get(const char *call, struct mpi_thing *thing, int key, void *value, int *flag,
+                      enum mpi_attribute_form form)
 {
     const int *known;
     if (mpi_thing_kind(thing) == KIND_COMM && key_predefined(key, &known)) {
@@ -230,13 +250,13 @@ static int attribute_get(const char *call, struct mpi_thing *thing, int key, voi
             *(const void **)value = known;
         return MPI_SUCCESS;
     }
-    struct mpi_keyval *keyval = keyval_at(key, mpi_thing_kind(thing));
+    struct mpi_keyval *keyval = mpi_keyval_at(key, mpi_thing_kind(thing));
     if (!keyval)
         return key_wrong(thing, call, key);
     struct mpi_attribute *found = attribute_find(thing, keyval);
     *flag = found != NULL;
     if (found)
-        *(void **)value = found->value;
+        *(void **)value = form == FORM_POINTER ? value_in_c(found) : found->value;
     return MPI_SUCCESS;
 }
 
@@ -264,13 +284,13 @@ ENTRY(MPI_Type_free_keyval)(int *keyval) { return CHECK(RUNNING, GIVEN(keyval)) 
 #define OF_COMM NAME, &mpi_comm_at(comm)->thing
 #define OF_TYPE NAME, &mpi_type_at(type)->thing
 ENTRY(MPI_Comm_set_attr)(MPI_Comm comm, int key, void *value)
-    { return CHECK(COMM_OF(comm)) ?: attribute_set(OF_COMM, key, value); }
+    { return CHECK(COMM_OF(comm)) ?: mpi_attribute_set(OF_COMM, key, value, FORM_POINTER); }
 ENTRY(MPI_Type_set_attr)(MPI_Datatype type, int key, void *value)
-    { return CHECK(TYPE_OF(type)) ?: attribute_set(OF_TYPE, key, value); }
+    { return CHECK(TYPE_OF(type)) ?: mpi_attribute_set(OF_TYPE, key, value, FORM_POINTER); }
 ENTRY(MPI_Comm_get_attr)(MPI_Comm comm, int key, void *attribute_val, int *flag)
-    { return CHECK(COMM_OF(comm), ANSWERS) ?: attribute_get(OF_COMM, key, attribute_val, flag); }
+    { return CHECK(COMM_OF(comm), ANSWERS) ?: mpi_attribute_get(OF_COMM, key, attribute_val, flag, FORM_POINTER); }
 ENTRY(MPI_Type_get_attr)(MPI_Datatype type, int key, void *attribute_val, int *flag)
-    { return CHECK(TYPE_OF(type), ANSWERS) ?: attribute_get(OF_TYPE, key, attribute_val, flag); }
+    { return CHECK(TYPE_OF(type), ANSWERS) ?: mpi_attribute_get(OF_TYPE, key, attribute_val, flag, FORM_POINTER); }
 ENTRY(MPI_Comm_delete_attr)(MPI_Comm comm, int key) { return CHECK(COMM_OF(comm)) ?: attribute_drop(OF_COMM, key); }
 ENTRY(MPI_Type_delete_attr)(MPI_Datatype type, int key)
     { return CHECK(TYPE_OF(type)) ?: attribute_drop(OF_TYPE, key); }
@@ -280,7 +300,7 @@ NEW_KEY(MPI_Keyval_create, MPI_Copy_function, MPI_Delete_function)
     { return CHECK(RUNNING, GIVEN(keyval)) ?: key_create(NAME, KEYVAL(KIND_COMM), keyval); }
 ENTRY(MPI_Keyval_free)(int *keyval) { return CHECK(RUNNING, GIVEN(keyval)) ?: key_free(NAME, KIND_COMM, keyval); }
 ENTRY(MPI_Attr_put)(MPI_Comm comm, int key, void *value)
-    { return CHECK(COMM_OF(comm)) ?: attribute_set(OF_COMM, key, value); }
+    { return CHECK(COMM_OF(comm)) ?: mpi_attribute_set(OF_COMM, key, value, FORM_POINTER); }
 ENTRY(MPI_Attr_get)(MPI_Comm comm, int key, void *attribute_val, int *flag)
-    { return CHECK(COMM_OF(comm), ANSWERS) ?: attribute_get(OF_COMM, key, attribute_val, flag); }
+    { return CHECK(COMM_OF(comm), ANSWERS) ?: mpi_attribute_get(OF_COMM, key, attribute_val, flag, FORM_POINTER); }
 ENTRY(MPI_Attr_delete)(MPI_Comm comm, int key) { return CHECK(COMM_OF(comm)) ?: attribute_drop(OF_COMM, key); }

@@ -234,6 +234,37 @@ static int types_check(const char *call, uint32_t count, const MPI_Datatype *typ
     return MPI_SUCCESS;
 }
 
+/* Of ABIs that still have MPI-1's markers: the bounds are where the lowest MPI_LB and the highest MPI_UB stand. */
+static int markers_apply(struct type_layout **layout, uint32_t count, const MPI_Datatype *types, const int64_t *offsets)
+{
+    int error = OK;
+#ifdef MPI_LB
+    struct type_layout *made;
+    int64_t low = INT64_MAX, high = INT64_MIN;
+    for (uint32_t i = 0; i < count; i++) {
+        if (types[i] == MPI_LB && offsets[i] < low)
+            low = offsets[i];
+        if (types[i] == MPI_UB && offsets[i] > high)
+            high = offsets[i];
+    }
+    if (low == INT64_MAX && high == INT64_MIN)
+        return OK;
+    const struct type_shape *shape = &(*layout)->shape;
+    low = low == INT64_MAX ? shape->lower_bound : low;
+    high = high == INT64_MIN ? shape->lower_bound + shape->extent : high;
+    if (__builtin_sub_overflow(high, low, &high))
+        return vbase_fail(ERR_ARGUMENT, "MPI_LB and MPI_UB are too far apart");
+    error = vtype_layout_resized(low, high, *layout, &made);
+    if (error)
+        return error;
+    vtype_layout_drop(*layout);
+    *layout = made;
+#else
+    (void)layout, (void)count, (void)types, (void)offsets;
+#endif
+    return error;
+}
+
 static int struct_make(struct making *making, MPI_Count length, const void *blocks, const int64_t *displacements,
                      const MPI_Datatype *types)
 {
@@ -261,6 +292,8 @@ static int struct_make(struct making *making, MPI_Count length, const void *bloc
     }
     error = of ? vtype_layout_struct(count, (const uint64_t *)lengths, offsets, of, &layout) : ERR_MEMORY;
     free(of);
+    if (!error && (error = markers_apply(&layout, count, types, offsets)) != OK)
+        vtype_layout_drop(layout);
     return mpi_making_end(making, error, layout);
 }
 

@@ -52,7 +52,11 @@ static void user_call(void *context, const void *in, void *inout, size_t count)
     for (size_t done = 0; user->op->function && done < count;) {
         int part = count - done > INT_MAX ? INT_MAX : (int)(count - done);
         int64_t offset = (int64_t)done * type->layout->shape.extent;
-        user->op->function((char *)(void *)in + offset, (char *)inout + offset, &part, &handle);
+        char *from = (char *)(void *)in + offset, *to = (char *)inout + offset;
+        if (unlikely(user->op->across != NULL))
+            user->op->across(from, to, part, handle, user->op->function);
+        else
+            user->op->function(from, to, &part, &handle);
         done += (size_t)part;
     }
     if (lent) {

@@ -12,6 +12,9 @@ static struct mpi_errhandler predefined[] = {
 #define PREDEFINED(handle, does) {.object.identity = (uintptr_t)handle, .what = does}
     PREDEFINED(MPI_ERRORS_ARE_FATAL, HANDLER_FATAL), PREDEFINED(MPI_ERRORS_ABORT, HANDLER_ABORT),
     PREDEFINED(MPI_ERRORS_RETURN, HANDLER_RETURN),
+#ifdef MPIR_ERRORS_THROW_EXCEPTIONS /* libmpichcxx throws what is returned */
+    PREDEFINED(MPIR_ERRORS_THROW_EXCEPTIONS, HANDLER_RETURN),
+#endif
 };
 
 static void *errhandler_at(void *handle) { return mpi_errhandler_at(handle); }
@@ -175,7 +178,10 @@ static int handler_run(const struct mpi_errhandler *handler, void *visible, int 
     case HANDLER_RETURN:
         break;
     case HANDLER_FUNCTION:
-        handler->function(visible, &copy);
+        if (handler->across)
+            handler->across(handler->of == KIND_FILE, visible, &copy, handler->function);
+        else
+            handler->function(visible, &copy);
         break;
     default:
         if (!vmsg_job())

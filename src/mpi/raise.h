@@ -12,6 +12,8 @@ struct mpi_errhandler {
     enum { HANDLER_FATAL, HANDLER_ABORT, HANDLER_RETURN, HANDLER_FUNCTION } what;
     enum mpi_kind of; /* of a function: KIND_COMM, KIND_SESSION or KIND_FILE */
     void (*function)(void *object, int *code, ...); /* a MPI_X_errhandler_function */
+    /* How a function that is not written in C is called; NULL: as one in C. KIND 0: for a communicator, 1: a file. */
+    void (*across)(int kind, int *object, int *code, void (*function)(void *object, int *code, ...));
 };
 
 /* What communicators, sessions and datatypes begin with: objects that have a name, attributes, and errors of their

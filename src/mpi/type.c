@@ -152,6 +152,15 @@ int mpi_types_open(void)
             return mpi_engine_class(error);
         type_fill(simple[i].handle, simple[i].name, simple[i].element, layout);
     }
+#ifdef MPI_LB /* of no bytes: they mark bounds, see construct.c */
+    struct type_layout *nothing;
+    int error = vtype_layout_bytes(0, 1, &nothing);
+    if (error)
+        return mpi_engine_class(error);
+    type_fill(MPI_LB, "MPI_LB", ELEMENT_NONE, nothing);
+    type_fill(MPI_UB, "MPI_UB", ELEMENT_NONE, vtype_layout_keep(nothing));
+    type_predefined(MPI_LB)->elements = type_predefined(MPI_UB)->elements = 0;
+#endif
     return MPI_SUCCESS;
 }
 

@@ -81,11 +81,13 @@ static inline bool mpi_data_fits(const void *buffer, MPI_Count count, const stru
            likely(buffer != NULL || bytes == 0 || mpi_base_fits(buffer, 0, type->layout));
 }
 
+typedef void mpi_op_across(const void *in, void *inout, int count, MPI_Datatype type, MPI_User_function *function);
 struct mpi_op {
     struct mpi_object object;
     enum type_operation operation; /* OPERATION_USER: one of the functions */
     MPI_User_function *function;
     MPI_User_function_c *function_c;
+    mpi_op_across *across; /* how a function that is not written in C is called; NULL: as one in C */
     bool commutative;
 };
 struct mpi_op *mpi_op_at(MPI_Op handle);

@@ -1,6 +1,6 @@
 /* The types and numbers of MPICH's ABI, in the place of those of the standard's: included by mpi.h where src/mpi is
  * compiled as libmpich.so.12 (CMakeLists.txt). Handles are ints, but files and those of the tool interface. What MPICH
- * lacks has numbers that it does not use: programs built for it never say them. Numbers are checked against its own
+ * lacks has numbers that it does not use: programs built for it never use them. Numbers are checked against its own
  * header by tests/abi/mpich.sh, where that is installed. */
 #pragma once
 
@@ -292,6 +292,7 @@ enum {
 #define MPI_ERRORS_ARE_FATAL ((MPI_Errhandler)0x54000000)
 #define MPI_ERRORS_ABORT     ((MPI_Errhandler)0x54000003)
 #define MPI_ERRORS_RETURN    ((MPI_Errhandler)0x54000001)
+#define MPIR_ERRORS_THROW_EXCEPTIONS ((MPI_Errhandler)0x54000002) /* of C++ */
 
 /* Operations */
 #define MPI_OP_NULL     ((MPI_Op)0x18000000)
@@ -356,6 +357,10 @@ enum {
 #define MPI_UINT32_T          ((MPI_Datatype)0x4c00043d)
 #define MPI_INT64_T           ((MPI_Datatype)0x4c00083a)
 #define MPI_UINT64_T          ((MPI_Datatype)0x4c00083e)
+
+/* MPI-1's markers of bounds in a structure */
+#define MPI_LB                ((MPI_Datatype)0x4c000010)
+#define MPI_UB                ((MPI_Datatype)0x4c000011)
 
 /* Datatypes: pairs for MINLOC and MAXLOC */
 #define MPI_FLOAT_INT             ((MPI_Datatype)0x8c000000)
