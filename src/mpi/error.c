@@ -216,7 +216,11 @@ ENTRY(MPI_File_call_errhandler)(MPI_File file, int code)
 
 /* ---- what is not implemented yet ---- */
 
+#ifndef MPI_OTHER_NUMBERS
 #define NOT_YET_SENTENCE "this function is not implemented yet: see viaduct info --mpi"
+#else
+#define NOT_YET_SENTENCE "this function is not implemented yet; mpiexec --abi=none runs the program with its own MPI"
+#endif
 
 int mpi_not_yet(const char *call) { return mpi_error(NULL, call, MPI_ERR_UNSUPPORTED_OPERATION, NOT_YET_SENTENCE); }
 int mpi_not_yet_of(const char *call, void *of)

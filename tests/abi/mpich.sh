@@ -45,7 +45,7 @@ readelf -d "$library" | grep -q 'SONAME.*\[libmpich.so.12\]' || fail "the soname
 
 # ---- programs ----
 
-export LD_LIBRARY_PATH=${library%/*}
+VARIABLE=LD_LIBRARY_PATH=${library%/*} # for other launchers; ours finds the library by itself
 cat >"$work/old.c" <<'END'
 #include <mpi.h>
 #include <stdio.h>
@@ -81,7 +81,15 @@ int main(int argc, char **argv)
 END
 build "$work/old.c" -o "$work/old" || fail "mpicc.mpich does not compile"
 expect 0 $'ours 2 8 0 8 2 1\nours 2 8 0 8 2 1' "" $mpiexec -n 2 "$work/old"
-expect 0 "~^ours 2 8 0 8 2 1.*ours 2 8 0 8 2 1$" "" sh -c "mpiexec.hydra -n 2 $work/old | tr '\n' ' ' | sed 's/ \$//'"
+expect 0 $'ours 2 8 0 8 2 1\nours 2 8 0 8 2 1' "" $mpiexec -n 2 sh -c "$work/old"
+expect 0 $'ours 2 8 0 8 2 1\nours 2 8 0 8 2 1' "" $mpiexec -x LD_LIBRARY_PATH=${real%/*} --abi=auto -n 2 "$work/old"
+expect 0 $'theirs 2 8 0 8 2 1\ntheirs 2 8 0 8 2 1' "" $mpiexec --abi=none -n 2 "$work/old"
+expect 2 "" "~--abi: .*auto or none" $mpiexec --abi=ours -n 2 "$work/old"
+printf '#include <mpi.h>\nint main(void) { MPI_Win w; MPI_Init(0, 0); MPI_Win_create(0, 0, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &w); }\n' \
+    >"$work/window.c"
+build "$work/window.c" -o "$work/window" || fail "mpicc.mpich does not compile"
+expect "" "" "~MPI_Win_create: .*mpiexec --abi=none" $mpiexec -n 1 "$work/window"
+expect 0 "~^ours 2 8 0 8 2 1.*ours 2 8 0 8 2 1$" "" sh -c "env $VARIABLE mpiexec.hydra -n 2 $work/old | tr '\n' ' ' | sed 's/ \$//'"
 
 # Bounds as of MPI-1, a NULL and an absent status, what programs ask of MPICH beside MPI.
 cat >"$work/bounds.c" <<'END'
@@ -159,7 +167,7 @@ subroutine drop(comm, key, v, extra, e)
     e = 0
 end subroutine
 END
-if type mpif90.mpich >/dev/null 2>&1 && (unset LD_LIBRARY_PATH; mpif90.mpich -w "$work/keys.f90" -o "$work/keys"); then
+if type mpif90.mpich >/dev/null 2>&1 && mpif90.mpich -w "$work/keys.f90" -o "$work/keys"; then
     expect 0 $'T 4711 4711 13 T\ndrop 13 5\ndrop 8 5' "" env LD_BIND_NOW=1 $mpiexec -n 1 "$work/keys"
 fi
 cat >"$work/plus.cpp" <<'END'
@@ -210,7 +218,7 @@ other+=" errhandler" # adds 20,000 error codes, and MPICH 4.0 has no call that r
 one() { # NAME
     local file=$tests/$1.c ranks log=$work/$1.log
     ranks=$(head -c 1500 "$file" | sed -nE 's/.*(ranks|everywhere): *([0-9 ]+).*/\2/p' | head -1 | awk '{ print (NF > 1 ? $2 : $1) }')
-    LD_LIBRARY_PATH= build -I"$tests" "$file" -o "$work/$1" >"$log" 2>&1 &&
+    build -I"$tests" "$file" -o "$work/$1" >"$log" 2>&1 &&
         timeout 100 $mpiexec -n "${ranks:-2}" "$work/$1" >"$log" 2>&1 && rm "$log" || echo "$1" >>"$work/failed"
 }
 for file in "$tests"/*.c; do

@@ -38,6 +38,7 @@ int main(int argc, char **argv)
 }
 END
 mpicc.mpich -O1 "$work/ring.c" -o "$work/ring" || { echo "mpicc.mpich does not compile"; exit 1; }
+mpiexec="$mpiexec --abi=none" # MPICH's own library, by PMI-1
 
 expect 0 $'0/3 3 app 0 here\n1/3 3 app 0 here\n2/3 3 app 0 here' "" sh -c "$mpiexec -n 3 $work/ring | sort"
 expect 0 $'0/2 1 app 0 here\n1/2 1 app 1 here' "" sh -c "$mpiexec -n 1 $work/ring : -n 1 $work/ring | sort"

@@ -6,6 +6,8 @@
 #include "boot/boot.h"
 #include "run/bytes.h"
 #include "run/job.h"
+#include "run/preload.h"
+#include <libgen.h>
 
 extern char **environ;
 
@@ -151,21 +153,30 @@ static char *process_sets(const struct run_job *job)
     return text.data;
 }
 
-/* What a rank preloads for a profile. It stands before what the user preloads: a tool calls MPI by its PMPI names,
- * which pass by all that stands behind it. */
-static void profile_add(struct run_environment *environment, int *count, const char *library)
+/* "NAME=FIRST:what the user has there". */
+static char *front_add(struct run_environment *environment, int *count, const char *name, const char *first)
 {
-    static char *preload; /* of the last part */
     const char *user = "";
     char *text;
     for (int i = 0; i < *count; i++)
-        if (same_name(environment->list[i], "LD_PRELOAD"))
-            user = environment->list[i] + strlen("LD_PRELOAD=");
-    if (asprintf(&text, "LD_PRELOAD=%s%s%s", library, *user ? ":" : "", user) < 0)
+        if (same_name(environment->list[i], name))
+            user = environment->list[i] + strlen(name) + 1;
+    if (asprintf(&text, "%s=%s%s%s", name, first, *user ? ":" : "", user) < 0)
         abort(); /* as run_zeros */
     variable_set(environment, count, text);
-    free(preload);
-    preload = text;
+    return text;
+}
+
+/* The library of a profile stands before what the user preloads: a tool calls MPI by its PMPI names, which pass by all
+ * that stands behind it. In the folder lies nothing but this MPI under the names that MPICH's has: the loader takes it
+ * for programs that were built for that, and for no others. */
+static void fronts_add(struct run_environment *environment, int *count, const struct run_job *job)
+{
+    char mpich[PATH_MAX];
+    if (job->profile.fd >= 0)
+        environment->front[0] = front_add(environment, count, "LD_PRELOAD", job->profile.preload);
+    if (!job->options.abi_none && preload_find("viaduct/mpich/libmpich.so.12", mpich) == OK)
+        environment->front[1] = front_add(environment, count, "LD_LIBRARY_PATH", dirname(mpich));
 }
 
 void environment_build(struct run_environment *out, const struct run_job *job, const struct run_app *app)
@@ -173,7 +184,7 @@ void environment_build(struct run_environment *out, const struct run_job *job, c
     const struct run_app *common = &job->options.common;
     size_t texts = job->profile.fd >= 0 ? OURS : OURS - 1;
     static char id[200];
-    int count = 0, places = (int)OURS + 3 + app->set.count + common->set.count;
+    int count = 0, places = (int)OURS + 4 + app->set.count + common->set.count;
     for (char **at = environ; *at; at++)
         places++;
     *out = (struct run_environment){.list = run_zeros((size_t)places + 1, sizeof(char *)),
@@ -190,8 +201,7 @@ void environment_build(struct run_environment *out, const struct run_job *job, c
     out->sets = process_sets(job);
     if (out->sets)
         out->list[count++] = out->sets;
-    if (job->profile.fd >= 0)
-        profile_add(out, &count, job->profile.preload);
+    fronts_add(out, &count, job);
     const char *path = "";
     for (int i = 0; i < count; i++)
         if (strncmp(out->list[i], "PATH=", 5) == 0)
@@ -217,5 +227,7 @@ void environment_free(struct run_environment *environment)
     free(environment->ours);
     free(environment->search);
     free(environment->sets);
+    free(environment->front[0]);
+    free(environment->front[1]);
     *environment = (struct run_environment){0};
 }

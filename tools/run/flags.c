@@ -306,6 +306,12 @@ static int directory_take(struct reader *reader, char **word)
     return OK;
 }
 
+static int abi_take(struct reader *reader, char **word)
+{
+    reader->options->abi_none = strcmp(word[0], "none") == 0;
+    return reader->options->abi_none || strcmp(word[0], "auto") == 0 ? OK : flag_wrong(reader, word[0], "auto or none");
+}
+
 /* What it is tells its name. That it can be written is tried now, not when the job has ended. */
 static int report_take(struct reader *reader, char **word)
 {
@@ -406,6 +412,7 @@ static const struct flag flags[] = {
     {"path", 1, text_set, PART(path)},
     {"pset", 1, process_set_take, PART(process_set)},
     {"configfile app file", 1, options_read_file},
+    {"abi", 1, abi_take},
 
     {"x", 1, text_add, PART(set)},
     {"env", 2, variable_take, WHOLE_PART},

@@ -68,6 +68,7 @@ struct run_options {
     int lines;
     bool slots_limit, elsewhere; /* no more ranks than slots; none on this host */
     bool show_map, show_hosts, report_bindings, print_exitcodes, keep_going, stack_traces;
+    bool abi_none;       /* programs run with the MPI that they find by themselves */
     uint64_t timeout_ns; /* 0: none */
     int universe;        /* -usize; 0: not given */
     const char *report_page, *report_trace; /* files; NULL: not wanted */

@@ -34,6 +34,7 @@ struct run_environment {
     char *ours;   /* texts that differ from rank to rank */
     char *search; /* "PATH=...": where the program may be */
     char *sets;   /* the process sets of the job; NULL: none */
+    char *front[2]; /* what the loader looks for before what the user says: a library, a folder; NULL: neither */
 };
 void environment_build(struct run_environment *out, const struct run_job *job, const struct run_app *app);
 void environment_for(struct run_environment *environment, const struct run_job *job, int rank, int pmi_fd, int seat_fd);
