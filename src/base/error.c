@@ -1,9 +1,11 @@
 /* Errors: the table as data, and this thread's last cause.
  *
- * Called from everywhere. The detail is thread-local memory, overwritten by the next failure of the thread. errno is
+ * Called from everywhere. The detail is memory of the thread, overwritten by the next failure of the thread. errno is
  * left as it was. The cause is formatted aside and then copied, because a caller may wrap the detail that it was given:
  * vbase_fail(code, "opening the lane: %s", vbase_error_detail()) is allowed. */
 #include "base/base.h"
+#include <pthread.h>
+#include <sys/mman.h>
 
 struct error_row {
     int code;
@@ -22,7 +24,47 @@ static const struct error_row unknown = {1, SCOPE_OPERATION, "UNKNOWN", "an unkn
                                          "report it: this code is not in the table of errors"};
 
 #define DETAIL_SIZE 512
-static _Thread_local char detail[DETAIL_SIZE];
+
+/* A thread's texts, mapped when it first has one and freed at its end. A mapping and no malloc: an error may be decided
+ * in a handler of signals. A thread that gets none shares TEXTS_OF_ALL. */
+static _Thread_local char (*texts)[TEXT_ROOM];
+static char texts_of_all[TEXTS][TEXT_ROOM];
+static pthread_key_t texts_key;
+
+static void texts_close(void *mapped)
+{
+    munmap(mapped, TEXTS * TEXT_ROOM);
+    texts = NULL;
+}
+
+static void key_make(void)
+{
+    if (pthread_key_create(&texts_key, texts_close) != 0)
+        texts_key = (pthread_key_t)-1;
+}
+
+static COLD void texts_open(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    int saved = errno;
+    void *mapped = MAP_FAILED;
+    pthread_once(&once, key_make);
+    if (texts_key != (pthread_key_t)-1)
+        mapped = mmap(NULL, TEXTS * TEXT_ROOM, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (mapped != MAP_FAILED && pthread_setspecific(texts_key, mapped) != 0) {
+        munmap(mapped, TEXTS * TEXT_ROOM);
+        mapped = MAP_FAILED;
+    }
+    texts = mapped == MAP_FAILED ? texts_of_all : mapped;
+    errno = saved;
+}
+
+char *vbase_text(enum base_text which)
+{
+    if (unlikely(!texts))
+        texts_open();
+    return texts[which];
+}
 
 static const struct error_row *row_of(int code)
 {
@@ -36,7 +78,7 @@ const char *vbase_error_name(int code) { return row_of(code)->name; }
 const char *vbase_error_sentence(int code) { return row_of(code)->sentence; }
 const char *vbase_error_remedy(int code) { return row_of(code)->remedy; }
 enum base_scope vbase_error_scope(int code) { return row_of(code)->scope; }
-const char *vbase_error_detail(void) { return detail; }
+const char *vbase_error_detail(void) { return vbase_text(TEXT_DETAIL); }
 
 /* REASON is put behind the cause, and kept whole where the cause is too long. */
 static int detail_keep(int code, const char *reason, const char *format, va_list arguments)
@@ -49,8 +91,8 @@ static int detail_keep(int code, const char *reason, const char *format, va_list
         at = at < room ? at : room;
         snprintf(cause + at, sizeof(cause) - at, ": %s", reason);
     }
-    memcpy(detail, cause, strlen(cause) + 1);
-    LOG_DEBUG("%s: %s", vbase_error_name(code), detail);
+    memcpy(vbase_text(TEXT_DETAIL), cause, strlen(cause) + 1);
+    LOG_DEBUG("%s: %s", vbase_error_name(code), cause);
     errno = saved;
     return code;
 }

@@ -47,19 +47,19 @@ static int ranges_write(const char *ranges, int *list, bool *mine)
     return count;
 }
 
-const char *mpi_process_set(int number)
+bool mpi_process_set(int number, char name[MPI_MAX_PSET_NAME_LEN])
 {
-    static __thread struct named set;
-    const char *at = vbase_environment(BOOT_SETS_VARIABLE);
-    if (number < SETS)
-        return built_in[number];
-    for (int i = SETS; named_next(&at, &set);) {
+    struct named set;
+    const char *at = vbase_environment(BOOT_SETS_VARIABLE), *found = number < SETS ? built_in[number] : NULL;
+    for (int i = SETS; !found && named_next(&at, &set);) {
         bool mine = false;
         (void)ranges_write(set.ranges, NULL, &mine);
         if (mine && i++ == number)
-            return set.name;
+            found = set.name;
     }
-    return NULL;
+    if (found)
+        snprintf(name, MPI_MAX_PSET_NAME_LEN, "%s", found);
+    return found;
 }
 
 static int *ranks_copy(const int *ranks, int size)

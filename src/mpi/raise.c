@@ -124,10 +124,9 @@ static const struct {
     CLASS(MPI_ERR_ABI, "the ABI's rule is broken"),
 };
 
-static __thread struct {
-    int class;
-    char sentence[MPI_MAX_ERROR_STRING];
-} last;
+static __thread int last; /* the class or code raised last; its sentence is TEXT_RAISED */
+#define SENTENCE_ROOM MPI_MAX_ERROR_STRING
+_Static_assert(SENTENCE_ROOM <= TEXT_ROOM, "a sentence is a text of the thread");
 
 const char *mpi_class_name(int class)
 {
@@ -139,7 +138,7 @@ const char *mpi_class_sentence(int class)
     return class >= 0 && (size_t)class < ARRAY_LENGTH(classes) ? classes[class].sentence : "";
 }
 
-const char *mpi_last_sentence(int code) { return last.class == code ? last.sentence : NULL; }
+const char *mpi_last_sentence(int code) { return last == code ? vbase_text(TEXT_RAISED) : NULL; }
 
 int mpi_engine_class(int error)
 {
@@ -185,8 +184,8 @@ static int handler_run(const struct mpi_errhandler *handler, void *visible, int 
         break;
     default:
         if (!vmsg_job())
-            mpi_end_early(last.sentence);
-        vmsg_abort(code > 0 && code < 256 ? code : 1, last.class == code ? last.sentence : mpi_class_sentence(code));
+            mpi_end_early(vbase_text(TEXT_RAISED));
+        vmsg_abort(code > 0 && code < 256 ? code : 1, mpi_last_sentence(code) ?: mpi_class_sentence(code));
     }
     return code;
 }
@@ -199,29 +198,29 @@ static int thing_handle(struct mpi_thing *thing, int code)
 
 int mpi_report(struct mpi_thing *thing, int code, const char *sentence)
 {
-    last.class = code;
-    snprintf(last.sentence, sizeof last.sentence, "%s", sentence);
+    last = code;
+    snprintf(vbase_text(TEXT_RAISED), SENTENCE_ROOM, "%s", sentence);
     return thing_handle(thing, code);
 }
 
 int mpi_error(void *object, const char *call, int class, const char *format, ...)
 {
-    char name[64];
+    char name[64], *sentence = vbase_text(TEXT_RAISED);
     struct mpi_thing *thing = object;
-    size_t room = sizeof last.sentence;
+    size_t room = SENTENCE_ROOM;
     va_list arguments;
-    int at = snprintf(last.sentence, room, "%s: ", call);
+    int at = snprintf(sentence, room, "%s: ", call);
     va_start(arguments, format);
-    at += vsnprintf(last.sentence + at, room - (size_t)at, format, arguments);
+    at += vsnprintf(sentence + at, room - (size_t)at, format, arguments);
     va_end(arguments);
-    last.class = class;
+    last = class;
     if (!thing || !thing->errhandler) {
         if (!mpi_process.world && !mpi_process.session)
-            mpi_end_early(last.sentence);
+            mpi_end_early(sentence);
         thing = thing_default();
     }
     if (at > 0 && (size_t)at < room)
-        snprintf(last.sentence + at, room - (size_t)at, " (%s, rank %d of %s)",
+        snprintf(sentence + at, room - (size_t)at, " (%s, rank %d of %s)",
                  mpi_class_name(class) ?: "an added class", thing->rank, mpi_thing_name(thing, name));
     return thing_handle(thing, class);
 }

@@ -125,7 +125,8 @@ ENTRY(MPI_Session_get_info)(MPI_Session session, MPI_Info *info_used)
 static int sets_count(void)
 {
     int count = 0;
-    while (mpi_process_set(count))
+    char name[MPI_MAX_PSET_NAME_LEN];
+    while (mpi_process_set(count, name))
         count++;
     return count;
 }
@@ -135,8 +136,8 @@ ENTRY(MPI_Session_get_num_psets)(MPI_Session session, MPI_Info info, int *npset_
 /* *LENGTH 0 asks for the length, with the final NUL, and nothing else. */
 static int set_nth(const char *call, struct mpi_session *session, int n, int *length, char *out)
 {
-    const char *name = n < 0 ? NULL : mpi_process_set(n);
-    if (!name)
+    char name[MPI_MAX_PSET_NAME_LEN];
+    if (n < 0 || !mpi_process_set(n, name))
         return mpi_error(session, call, MPI_ERR_ARG, "there is no process set number %d of %d", n, sets_count());
     if (*length < 0 || (*length > 0 && !out))
         return mpi_error(session, call, MPI_ERR_ARG, "pset_len is %d and pset_name %p", *length, (void *)out);

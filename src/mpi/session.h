@@ -16,8 +16,7 @@ static inline struct mpi_session *mpi_session_at(MPI_Session handle)
     return mpi_object_at(KIND_SESSION, handle, sizeof(struct mpi_session));
 }
 
-/* Sets that this process is in, by number: the name of one, NULL: there are not so many. Valid till the next call of
- * this thread. */
-const char *mpi_process_set(int number);
+/* Sets that this process is in, by number: the name of one. False: there are not so many. */
+bool mpi_process_set(int number, char name[MPI_MAX_PSET_NAME_LEN]);
 /* The world ranks of any set, to be freed, and how many. NULL: no such set (*size is -1), or no memory. */
 int *mpi_process_set_ranks(const char *name, int *size);

@@ -18,12 +18,12 @@ static __thread int last_error;
 
 VEXPORT const char *vd_error_text(int code)
 {
-    static __thread char text[600];
+    char *text = vbase_text(TEXT_PACK);
     const char *detail = vbase_error_detail();
-    snprintf(text, sizeof text, "%s%s%s (%s)", vbase_error_sentence(code), code && *detail ? ": " : "",
+    snprintf(text, TEXT_ROOM, "%s%s%s (%s)", vbase_error_sentence(code), code && *detail ? ": " : "",
              code ? detail : "", vbase_error_remedy(code));
     if (!code)
-        snprintf(text, sizeof text, "no error");
+        snprintf(text, TEXT_ROOM, "no error");
     return text;
 }
 
