@@ -105,7 +105,7 @@ static void allreduce_by_masters(struct coll_schedule *schedule)
         vcoll_piece_sum(schedule, result, count);
     enter_node(schedule);
     if (schedule->size > 1)
-        vcoll_piece_bcast(schedule, 0, coll_whole(&call->receive));
+        vcoll_piece_cast(schedule, 0, coll_whole(&call->receive));
 }
 
 /* ---- slices ---- */

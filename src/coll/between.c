@@ -132,7 +132,7 @@ static void allreduce_between(struct coll_schedule *schedule)
     if (receive->count == 0)
         return;
     sums_exchange(schedule, receive->base, receive->count);
-    vcoll_piece_bcast(schedule, 0, coll_whole(receive));
+    vcoll_piece_cast(schedule, 0, coll_whole(receive));
 }
 
 static void reduce_scatter_between(struct coll_schedule *schedule)

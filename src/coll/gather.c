@@ -182,7 +182,7 @@ void vcoll_make_allgather(struct coll_schedule *schedule)
         return;
     }
     gather(schedule, 0, coll_own_block(&schedule->call), side, block);
-    vcoll_piece_bcast(schedule, 0, all);
+    vcoll_piece_cast(schedule, 0, all);
 }
 
 /* Memory for SIDE's blocks as they travel, one behind the other, but for that of SKIP. False: there is none. */
@@ -210,7 +210,7 @@ static void allgatherv_packed(struct coll_schedule *schedule, uint64_t total)
     if (!packed_side(schedule, side, -1, &packed))
         return;
     vcoll_piece_gather(schedule, 0, coll_own_block(&schedule->call), &packed);
-    vcoll_piece_bcast(schedule, 0, coll_bytes(packed.base, total));
+    vcoll_piece_cast(schedule, 0, coll_bytes(packed.base, total));
     for (int i = 0; i < schedule->size; i++)
         if (i != schedule->rank || schedule->call.send.base != COLL_IN_PLACE)
             vcoll_copy(schedule, coll_block(&packed, i), coll_block(side, i));

@@ -4,9 +4,7 @@
  * all that the others wait for, by way of memory of the schedule, takes what it has room for, and reports an error.
  *
  *   root       head = length, and up to HEAD_DATA bytes       what is longer: `rest`
- *   others     receive the head; a fork: is it as expected?   the head to the children; its data, or `rest`
- *
- * Used by the makers of broadcasts, also of those that end another collective. */
+ *   others     receive the head; a fork: is it as expected?   the head to the children; its data, or `rest` */
 #include "coll/hall.h"
 #include "coll/make.h"
 

@@ -53,8 +53,7 @@ static inline int coll_radix(uint64_t bytes) { return bytes <= 2048 ? 16 : 4; }
 #define RADIX_OF_BARRIER 16
 void vcoll_piece_arrive(struct coll_schedule *schedule, int radix);
 void vcoll_piece_leave(struct coll_schedule *schedule, int radix);
-void vcoll_piece_bcast(struct coll_schedule *schedule, int root, struct type_buffer buffer);
-/* The same where all members know that BUFFER is of one length. */
+/* A broadcast of which all members know the length. */
 void vcoll_piece_cast(struct coll_schedule *schedule, int root, struct type_buffer buffer);
 /* A piece of BUFFER for each member, where ROOT: this rank has it; false: there is no memory. And back again. */
 bool vcoll_cast_cut(struct coll_schedule *schedule, bool root, struct type_buffer buffer, struct coll_side *pieces);

@@ -244,7 +244,7 @@ void vcoll_piece_sum(struct coll_schedule *schedule, void *value, uint64_t count
         reduce_in_pieces(schedule, -1, value, value, count);
     } else if (count && schedule->size > 1) {
         reduce_over_tree(schedule, 0, value, value, count);
-        vcoll_piece_bcast(schedule, 0, part(schedule, value, count));
+        vcoll_piece_cast(schedule, 0, part(schedule, value, count));
     }
 }
 
@@ -261,7 +261,7 @@ void vcoll_make_allreduce(struct coll_schedule *schedule)
         exchange(schedule, own, result, count);
     } else {
         reduce_over_tree(schedule, 0, own, result, count);
-        vcoll_piece_bcast(schedule, 0, part(schedule, result, count));
+        vcoll_piece_cast(schedule, 0, part(schedule, result, count));
     }
 }
 

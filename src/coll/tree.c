@@ -133,17 +133,14 @@ void vcoll_piece_cast(struct coll_schedule *schedule, int root, struct type_buff
         over_tree(schedule, root, buffer);
 }
 
-void vcoll_piece_bcast(struct coll_schedule *schedule, int root, struct type_buffer buffer)
+void vcoll_make_bcast(struct coll_schedule *schedule)
 {
+    int root = schedule->call.root;
     struct coll_headed *headed =
-        schedule->size > 1 ? vcoll_headed_new(schedule, root, buffer, vcoll_piece_cast) : NULL;
+        schedule->size > 1 ? vcoll_headed_new(schedule, root, coll_whole(&schedule->call.receive), vcoll_piece_cast)
+                           : NULL;
     if (!headed)
         return;
     vcoll_headed_tree(schedule, headed, root);
     vcoll_headed_make(schedule, headed);
-}
-
-void vcoll_make_bcast(struct coll_schedule *schedule)
-{
-    vcoll_piece_bcast(schedule, schedule->call.root, coll_whole(&schedule->call.receive));
 }
