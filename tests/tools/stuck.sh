@@ -75,6 +75,10 @@ expect 124 "" "~the tag differs.*no stacks: gdb cannot be started .*install gdb"
 expect 124 "" "~the time allowed \(1 s\) is over.*rank 1 .* waits .* in MPI_Recv .*the tag differs" \
     $mpiexec --timeout 1 -n 3 $programs/hang tag
 
+# ranks that tell nothing: they do not call MPI, or by another build
+expect 124 "" "~the time allowed \(1 s\) is over.*no rank tells what it does: either none has called MPI_Init" \
+    $mpiexec --timeout 1 -n 2 sleep 30
+
 # nothing is stuck
 $mpiexec -n 2 $programs/hang >$work/out 2>&1 || fail "a job that hangs in no way"
 
