@@ -87,12 +87,13 @@ static void close_last(struct sock_file *file)
     errno = saved;
 }
 
-/* Processes that are not counted may have the connection, too. If there are none, the kernel closes it now. It would
- * send a reset while bells lie unread, and bytes that it has not sent yet would be lost: so bells are taken away. */
+/* Where a counted process has the connection, that one goes on as it is. Where only processes may have it that are not
+ * counted, perhaps none has: then the kernel closes it now. It would send a reset while bells lie unread, and bytes that
+ * it has not sent yet would be lost: so bells are taken away. */
 void sock_stream_close(struct sock_file *file)
 {
     if (sock_link_alone(file->link))
         close_last(file);
-    else if (atomic_load(&file->link->holders.uncounted))
+    else if (!sock_holders_others(&file->link->holders))
         (void)sock_stream_back_in(file);
 }
