@@ -58,10 +58,7 @@ int sock_number_high(int fd)
     return high;
 }
 
-/* The runtime of AddressSanitizer, where this library is built with it, calls these before it is ready. */
-#define EARLY __attribute__((no_sanitize("address")))
-
-EARLY int sock_getrlimit(int what, struct rlimit *limit)
+int sock_getrlimit(int what, struct rlimit *limit)
 {
     limit_lock(what);
     int result = sock_real.getrlimit(what, limit);
@@ -69,7 +66,7 @@ EARLY int sock_getrlimit(int what, struct rlimit *limit)
     return result;
 }
 
-EARLY int sock_setrlimit(int what, const struct rlimit *limit)
+int sock_setrlimit(int what, const struct rlimit *limit)
 {
     limit_lock(what);
     int result = sock_real.setrlimit(what, limit);
@@ -77,7 +74,7 @@ EARLY int sock_setrlimit(int what, const struct rlimit *limit)
     return result;
 }
 
-EARLY int sock_prlimit(pid_t pid, int what, const struct rlimit *limit, struct rlimit *old)
+int sock_prlimit(pid_t pid, int what, const struct rlimit *limit, struct rlimit *old)
 {
     limit_lock(what);
     int result = sock_real.prlimit(pid, what, limit, old);
