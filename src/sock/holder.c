@@ -192,7 +192,6 @@ void sock_change_end(void)
 
 void sock_freeze(void)
 {
-    depth++; /* a change inside is this thread's own: it does not wait for the thaw */
     (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
     uint32_t seen = atomic_load(&changes);
     while ((seen & FROZEN) || !atomic_compare_exchange_weak(&changes, &seen, seen | FROZEN)) {
@@ -207,7 +206,6 @@ void sock_freeze(void)
 
 void sock_thaw(void)
 {
-    depth--;
     atomic_store(&changes, 0);
     vbase_futex_wake(&changes, INT_MAX);
     (void)pthread_setcancelstate(cancel_state, NULL);

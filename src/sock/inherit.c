@@ -211,7 +211,7 @@ void sock_inherit_take(void)
     size_t count = text_read(text, &memory, all);
     (void)unsetenv(VARIABLE);
     bool there = sock_policy.on && sock_rest_adopt(memory);
-    (void)sock_real.getrlimit(RLIMIT_NOFILE, &limit);
+    (void)getrlimit(RLIMIT_NOFILE, &limit);
     for (int fd = 0; fd < DESCRIPTORS && (rlim_t)fd < limit.rlim_cur; fd++) {
         uint64_t cookie = sock_tcp_cookie(fd);
         for (size_t i = 0; cookie && i < count; i++)

@@ -139,7 +139,7 @@ void sock_pages_leave(void *pages)
 int sock_memory_make(const char *name, size_t size)
 {
     struct rlimit limit;
-    if (sock_real.getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < size)
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < size)
         return -1;
     int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (fd >= 0 && ftruncate(fd, (off_t)size) == 0 && sock_real.fcntl(fd, F_ADD_SEALS, SEALS) == 0)

@@ -1,9 +1,13 @@
 /* The table of descriptors, and the descriptors of the preload itself; see table.h. */
 #include "sock/table.h"
-#include "sock/limit.h"
 #include "sock/real.h"
 
+#include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
+
+#define OWN_LOW  16384 /* the kernel has a table up to the highest number, and copies it in fork */
+#define OWN_MOST 4096
 
 _Atomic uint32_t sock_table[SOCK_DESCRIPTORS];
 static _Atomic int end; /* of what was ever used, but for the preload's own */
@@ -35,6 +39,23 @@ int sock_table_own_next(int from)
     return -1;
 }
 
+/* Behind the numbers that the program may use, so that none of those is taken away; where the hard limit forbids that,
+ * or they are very many, high among them. The limit holds for new numbers alone. */
+static int number_high(int fd)
+{
+    struct rlimit limit, wide;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return sock_real.fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    if (limit.rlim_cur > OWN_LOW || limit.rlim_max < limit.rlim_cur + OWN_MOST)
+        return sock_real.fcntl(fd, F_DUPFD_CLOEXEC, limit.rlim_cur > 2 * OWN_LOW ? OWN_LOW : (long)limit.rlim_cur / 2);
+    wide = (struct rlimit){limit.rlim_cur + OWN_MOST, limit.rlim_max};
+    if (setrlimit(RLIMIT_NOFILE, &wide) != 0)
+        return -1;
+    int high = sock_real.fcntl(fd, F_DUPFD_CLOEXEC, (long)limit.rlim_cur);
+    (void)setrlimit(RLIMIT_NOFILE, &limit);
+    return high;
+}
+
 static void own_set(int fd)
 {
     int seen = atomic_load(&own_begin);
@@ -49,7 +70,7 @@ static void close_quietly(int fd) { (void)sock_raw(SYS_close, fd, 0, 0, 0, 0, 0)
 
 int sock_own_copy(int fd)
 {
-    int high = sock_number_high(fd);
+    int high = number_high(fd);
     if (high >= 0 && (uint32_t)high < SOCK_DESCRIPTORS)
         own_set(high);
     return high;

@@ -10,7 +10,7 @@ nm -D --defined-only "$library" | awk '{ print $3 }' | sort -u >"$work/taken"
 # All names of that kind that glibc has; those in `passed` need not be taken, with the reason.
 kind='^(__)?((p?readv?2?|p?writev?2?|recv|recvfrom|recvmsg|recvmmsg|send|sendto|sendmsg|sendmmsg|sendfile|splice)(64)?(v2)?(_chk)?'
 kind+='|p?poll(_chk)?|p?select|epoll_(create1?|ctl|wait|pwait2?)|close|closefrom|close_range|dup[23]?|fcntl(64)?|ioctl|accept4?|connect'
-kind+='|shutdown|[gs]etsockopt|[gs]etrlimit(64)?|prlimit(64)?|socket|fdopen|v?dprintf(_chk)?|fork|vfork|_Fork|daemon|forkpty|posix_spawnp?|system|popen'
+kind+='|shutdown|[gs]etsockopt|socket|fdopen|v?dprintf(_chk)?|fork|vfork|_Fork|daemon|forkpty|posix_spawnp?|system|popen'
 kind+='|io_uring_(setup|queue_init(_params|_mem)?)|clone|posix_spawn_file_actions_adddup2|exec[vl]p?e?|fexecve|execveat|execvpe|sigaction|signal|syscall|aio_(read|write)(64)?|lio_listio(64)?)$'
 passed='^(p(read|write)(v|64|v64)?(_chk)?|__p(read|write)(64)?(_chk)?)$' # of a socket they are an error, at any offset
 files="$(ls /bin/bash /bin/cat /usr/bin/python3* /usr/bin/curl /usr/bin/ssh /usr/bin/git /usr/bin/perl 2>/dev/null)

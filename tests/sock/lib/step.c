@@ -17,10 +17,10 @@
 static void limit_set(int what, rlim_t value)
 {
     struct rlimit limit;
-    if (sock_raw(SYS_prlimit64, 0, what, 0, (long)&limit, 0, 0) != 0)
+    if (getrlimit(what, &limit) != 0)
         abort();
     limit.rlim_cur = value;
-    sock_raw(SYS_prlimit64, 0, what, (long)&limit, 0, 0, 0);
+    setrlimit(what, &limit);
 }
 
 static rlim_t descriptors_used(void)
