@@ -87,9 +87,9 @@ static void close_last(struct sock_file *file)
     errno = saved;
 }
 
-/* Where a counted process has the connection, that one goes on as it is. Where only processes may have it that are not
- * counted, perhaps none has: then the kernel closes it now. It would send a reset while bells lie unread, and bytes that
- * it has not sent yet would be lost: so bells are taken away. */
+/* Where a counted process has the connection, too, that one goes on as it is. Where only processes may have it that are
+ * not counted, perhaps none has: then the kernel closes it now. It would send a reset while bells lie unread, and bytes
+ * that it has not sent yet would be lost: so bells are taken away. */
 void sock_stream_close(struct sock_file *file)
 {
     if (sock_link_alone(file->link))
