@@ -4,7 +4,7 @@
  * several nodes: of equally many ranks and not, one after the other and by turns.
  *
  * takes: 15 presets: release asan
- * timeout: 300
+ * timeout: 600
  * apart: 1 */
 #include "coll/fake_msg.h"
 
