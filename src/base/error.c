@@ -26,10 +26,12 @@ static const struct error_row unknown = {1, SCOPE_OPERATION, "UNKNOWN", "an unkn
 #define DETAIL_SIZE 512
 
 /* A thread's texts, mapped when it first has one and freed at its end. A mapping and no malloc: an error may be decided
- * in a handler of signals. A thread that gets none shares TEXTS_OF_ALL. */
+ * in a handler of signals. A thread that gets none uses TEXTS_OF_ALL. The key goes with the library: a thread may end
+ * after it was unloaded. */
+#define NO_KEY ((pthread_key_t)-1)
 static _Thread_local char (*texts)[TEXT_ROOM];
 static char texts_of_all[TEXTS][TEXT_ROOM];
-static pthread_key_t texts_key;
+static pthread_key_t texts_key = NO_KEY;
 
 static void texts_close(void *mapped)
 {
@@ -37,25 +39,28 @@ static void texts_close(void *mapped)
     texts = NULL;
 }
 
-static void key_make(void)
+__attribute__((constructor)) static void key_make(void)
 {
     if (pthread_key_create(&texts_key, texts_close) != 0)
-        texts_key = (pthread_key_t)-1;
+        texts_key = NO_KEY;
+}
+
+__attribute__((destructor)) static void key_drop(void)
+{
+    if (texts_key != NO_KEY)
+        pthread_key_delete(texts_key);
+    texts_key = NO_KEY;
 }
 
 static COLD void texts_open(void)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
     int saved = errno;
-    void *mapped = MAP_FAILED;
-    pthread_once(&once, key_make);
-    if (texts_key != (pthread_key_t)-1)
-        mapped = mmap(NULL, TEXTS * TEXT_ROOM, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (mapped != MAP_FAILED && pthread_setspecific(texts_key, mapped) != 0) {
+    void *mapped = texts_key == NO_KEY ? MAP_FAILED : mmap(NULL, TEXTS * TEXT_ROOM, PROT_READ | PROT_WRITE,
+                                                           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (mapped != MAP_FAILED && pthread_setspecific(texts_key, mapped) == 0)
+        texts = mapped;
+    else if (mapped != MAP_FAILED)
         munmap(mapped, TEXTS * TEXT_ROOM);
-        mapped = MAP_FAILED;
-    }
-    texts = mapped == MAP_FAILED ? texts_of_all : mapped;
     errno = saved;
 }
 
@@ -63,7 +68,7 @@ char *vbase_text(enum base_text which)
 {
     if (unlikely(!texts))
         texts_open();
-    return texts[which];
+    return texts ? texts[which] : texts_of_all[which];
 }
 
 static const struct error_row *row_of(int code)

@@ -27,8 +27,8 @@ VEXPORT int vbase_fail(int code, const char *format, ...) PRINTF_LIKE(2, 3) COLD
 /* The same for a refused system call: appends ": " and the text of errno to the detail. */
 VEXPORT int vbase_fail_errno(int code, const char *format, ...) PRINTF_LIKE(2, 3) COLD;
 
-/* Texts of this thread that are valid until the next one of their kind. They lie beside no thread-local variables: a
- * library that is loaded later, by Python or as a plug-in, gets little memory for these. */
+/* Texts of this thread, each valid until the next one of its kind. They are no thread-local variables: a library that
+ * is loaded later, by Python or as a plug-in, gets little memory for those. */
 enum base_text { TEXT_DETAIL, TEXT_RAISED, TEXT_PACK, TEXTS };
 #define TEXT_ROOM 600
 VEXPORT char *vbase_text(enum base_text which);

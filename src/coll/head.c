@@ -8,8 +8,7 @@
 #include "coll/hall.h"
 #include "coll/make.h"
 
-#define HEAD_DATA 2048
-#define HEAD_RADIX 16
+#define HEAD_DATA COLL_WIDE_MOST /* so the tree of a head is that of a short broadcast */
 
 struct head {
     uint64_t total;
@@ -63,7 +62,7 @@ void vcoll_headed_child(struct coll_schedule *schedule, struct coll_headed *head
 void vcoll_headed_tree(struct coll_schedule *schedule, struct coll_headed *headed, int root)
 {
     struct coll_tree tree;
-    vcoll_tree(&tree, coll_ring(schedule, schedule->rank, -root), schedule->size, HEAD_RADIX);
+    vcoll_tree(&tree, coll_ring(schedule, schedule->rank, -root), schedule->size, coll_radix(HEAD_DATA));
     if (tree.parent >= 0)
         vcoll_headed_parent(schedule, headed, coll_ring(schedule, tree.parent, root));
     if (!tree.children || !children_room(schedule, headed, tree.children))

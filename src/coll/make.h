@@ -42,7 +42,8 @@ struct coll_tree {
 void vcoll_tree(struct coll_tree *tree, int node, int nodes, int radix);
 
 /* Flat while a payload costs less than a turn of the scheduler, narrower when a node's copies cost more. */
-static inline int coll_radix(uint64_t bytes) { return bytes <= 2048 ? 16 : 4; }
+#define COLL_WIDE_MOST 2048
+static inline int coll_radix(uint64_t bytes) { return bytes <= COLL_WIDE_MOST ? 16 : 4; }
 
 /* A block up to this size is joined with others. */
 #define COLL_SMALL_BLOCK 1024

@@ -4,14 +4,32 @@
 source "$VIADUCT_SOURCE/tests/lib/shell"
 cat >"$work/loads.c" <<'END'
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdio.h>
+#include <unistd.h>
+static volatile int spoken, unloaded;
+static void *speaks(void *text_of) /* it has a text, and ends when the library is gone */
+{
+    ((const char *(*)(int))text_of)(-1);
+    for (spoken = 1; !unloaded;)
+        usleep(1000);
+    return NULL;
+}
 int main(int argc, char **argv)
 {
     void *library = dlopen(argv[1], RTLD_NOW | RTLD_LOCAL);
     int (*init)(int *, char ***) = library ? (int (*)(int *, char ***))dlsym(library, "MPI_Init") : 0;
     int (*finalize)(void) = library ? (int (*)(void))dlsym(library, "MPI_Finalize") : 0;
-    if (!init || !finalize || init(&argc, &argv) || finalize())
+    pthread_t thread;
+    if (!init || !finalize || init(&argc, &argv) ||
+        pthread_create(&thread, NULL, speaks, dlsym(library, "vd_error_text")))
         return printf("%s\n", library ? "MPI does not work" : dlerror()), 1;
+    while (!spoken)
+        usleep(1000);
+    if (finalize() || dlclose(library))
+        return puts("MPI does not end"), 1;
+    unloaded = 1;
+    pthread_join(thread, NULL);
     return puts("works"), 0;
 }
 END
