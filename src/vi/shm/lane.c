@@ -70,9 +70,9 @@ static inline struct shm_cell *head_begin(struct shm_vi *vi, uint64_t number, ui
     vi->bundle.length = SHM_NO_BUNDLE;
     if (unlikely(vi->stale_lines))
         line_mark(vi, number, false);
-    /* relaxed: ordered before the head by its release; shm_lane_harvest must not see credit for a line it does not
-     * know */
-    atomic_store_explicit(&vi->out_next, number + lines, memory_order_relaxed);
+    /* release: pairs with shm_lane_harvest, by which another thread may take the block of this message again. Before
+     * the head is published, or it could see credit for a line it does not know */
+    atomic_store_explicit(&vi->out_next, number + lines, memory_order_release);
     return cell;
 }
 
@@ -116,7 +116,9 @@ void shm_lane_harvest(struct shm_vi *vi)
     uint64_t seen = atomic_load_explicit(&vi->out_seen, memory_order_relaxed), upto = seen;
     /* acquire: pairs with the receiver's release: it has read the lines and blocks that it gives back */
     uint32_t told = atomic_load_explicit(&vi->credit->consumed, memory_order_acquire);
-    uint64_t sent = atomic_load_explicit(&vi->out_next, memory_order_relaxed);
+    /* acquire: pairs with head_begin; the thread that sends has filled the blocks. The credit says so by way of another
+     * process, where thread sanitizers do not look */
+    uint64_t sent = atomic_load_explicit(&vi->out_next, memory_order_acquire);
     int32_t more = (int32_t)(told - (uint32_t)seen * (SHM_BUNDLE + 1)) / (int32_t)(SHM_BUNDLE + 1);
     if (more > 0 && (uint64_t)more > sent - seen) {
         shm_break(vi, "more credit than lines");

@@ -43,7 +43,7 @@ struct shm_vi {
     _Atomic uint64_t turn_out;       /* the turn that is ours to write; 0: the peer has it. Release by the poll, pairs
                                       * with shm_send */
     uint16_t turns_out;              /* messages that went by turn, * SHM_TURN */
-    _Atomic uint64_t out_next;       /* lines sent; relaxed, stored before the head is published */
+    _Atomic uint64_t out_next;       /* lines sent; stored before the head is published */
     _Atomic uint64_t out_seen;       /* of them known to be consumed; under heap.lock, read relaxed by the sender */
     _Atomic uint32_t limit;          /* SHM_DEPTH, 0 when down: one comparison tells both */
     uint32_t index;                  /* of the peer on the node */
