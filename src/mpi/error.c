@@ -85,7 +85,7 @@ static int code_remove(const char *call, int code, bool class, bool text_only)
     struct added *row = added_at(code);
     if (!row || (!text_only && (row->class == code) != class))
         return code_wrong(call, code);
-    if (!class && text_only == !row->text)
+    if (text_only == !row->text)
         return mpi_error(NULL, call, MPI_ERR_ARG, "code %d has %s text", code, row->text ? "still its" : "no");
     for (int i = 0; class && i < added_used; i++)
         if (added[i].class == code && &added[i] != row)

@@ -117,8 +117,12 @@ int mpi_request_raise(const char *call, struct mpi_request *request, int class)
 {
     if (request->kind->raise)
         return request->kind->raise(call, request, class);
-    if (request->kind->operation == RECEIVES && request->operation.result.error == ERR_TRUNCATED)
-        return mpi_receive_error(request->comm, call, ERR_TRUNCATED, &request->operation.result);
+    const struct msg_result *result = &request->operation.result;
+    if (request->kind->operation == RECEIVES && result->error == ERR_TRUNCATED)
+        return mpi_receive_error(request->comm, call, ERR_TRUNCATED, result);
+    if (request->kind->operation == RECEIVES && result->error == ERR_MEMORY)
+        return mpi_error(request->comm, call, class, "no memory was left for the message from rank %d with tag %d",
+                         result->source, result->tag);
     return mpi_error(request->comm, call, class, "the request of %s failed: %s", request->call,
                      mpi_class_sentence(class));
 }

@@ -111,8 +111,10 @@ ENTRY(MPI_Test)(MPI_Request *handle, int *flag, MPI_Status *status)
     if (error)
         return error;
     *flag = !request || request_try(request);
-    if (!*flag)
+    if (!*flag && likely(vmsg_failure() == OK))
         return MPI_SUCCESS;
+    if (!*flag)
+        return request_wait_finish(NAME, handle, request, status); /* ends at once: the job is lost */
     if (request)
         return request_finish(NAME, handle, request, status);
     mpi_status_empty(status);
@@ -207,6 +209,13 @@ static int list_try(const struct request_list *list, int (*look)(const struct re
     return look(list);
 }
 
+/* A look found none done: an error where none ever will be. */
+static int list_none_done(const struct request_list *list)
+{
+    int error = vmsg_failure();
+    return error ? mpi_engine_error(NULL, list->call, error) : MPI_SUCCESS;
+}
+
 static int all_test(const struct request_list *list, int *flag, bool last)
 {
     struct failures failures = {0};
@@ -218,7 +227,9 @@ static int all_test(const struct request_list *list, int *flag, bool last)
     if (!flag)
         return mpi_null(NULL, list->call, "flag");
     *flag = list_try(list, list_all_done) != NONE_DONE;
-    for (int i = 0; *flag && i < list->count; i++)
+    if (!*flag)
+        return list_none_done(list);
+    for (int i = 0; i < list->count; i++)
         list_tell(list, i, status_at(list, i), last, &failures);
     return failures_raise(list, &failures);
 }
@@ -277,7 +288,7 @@ static int any_finish(struct request_list *list, int *index, int *flag, MPI_Stat
         mpi_request_outcome(mpi_request_at(list->request[i]), status, false);
     else if (i == NONE_ACTIVE)
         mpi_status_empty(status);
-    return MPI_SUCCESS;
+    return i == NONE_DONE ? list_none_done(list) : MPI_SUCCESS;
 }
 
 static int any_test(struct request_list *list, int *index, int *flag, MPI_Status *status, bool last)
@@ -328,10 +339,11 @@ static int some_finish(struct request_list *list, int *done, int indices[], bool
         error = list_wait_any(list);
     if (error)
         return error;
-    if ((wait ? list_first_done(list) : list_try(list, list_first_done)) != NONE_ACTIVE)
+    int found = wait ? list_first_done(list) : list_try(list, list_first_done);
+    if (found >= 0)
         return some_tell(list, done, indices, last);
-    *done = MPI_UNDEFINED;
-    return MPI_SUCCESS;
+    *done = found == NONE_ACTIVE ? MPI_UNDEFINED : 0;
+    return found == NONE_ACTIVE ? MPI_SUCCESS : list_none_done(list);
 }
 
 #define SOME(constant)                                                                                                 \

@@ -21,15 +21,15 @@ static void message_give_back(struct msg_message *message)
     msg_unlock(&vmsg_engine.leaf);
 }
 
-/* What the envelope points to; false: no memory. */
-static bool message_fill(struct msg_message *message)
+/* Copies what the envelope points to. Without memory for the payload the message has none, and the receive that gets it
+ * says so; without memory for the note it has none to be checked by. */
+static void message_fill(struct msg_message *message)
 {
     struct msg_envelope *envelope = &message->envelope;
     if (envelope->note) {
         message->note = malloc(sizeof *message->note);
-        if (!message->note)
-            return false;
-        *message->note = *envelope->note;
+        if (message->note)
+            *message->note = *envelope->note;
         envelope->note = message->note;
     }
     if (envelope->keys) {
@@ -37,16 +37,15 @@ static bool message_fill(struct msg_message *message)
         envelope->keys = &message->keys;
     }
     if (!envelope->payload)
-        return true;
+        return;
     void *place = message->near;
     if (envelope->total > MSG_INLINE)
         place = message->block = malloc(envelope->total);
-    if (!place)
-        return false;
-    base_copy(place, envelope->payload, envelope->total);
+    if (place) {
+        base_copy(place, envelope->payload, envelope->total);
+        COUNT_ADD(unexpected_bytes, envelope->total);
+    }
     envelope->payload = place;
-    COUNT_ADD(unexpected_bytes, envelope->total);
-    return true;
 }
 
 static __attribute__((noinline)) struct msg_message *message_make(const struct msg_envelope *envelope)
@@ -62,10 +61,8 @@ static __attribute__((noinline)) struct msg_message *message_make(const struct m
     message->envelope = *envelope;
     message->block = NULL;
     message->note = NULL;
-    if (message_fill(message))
-        return message;
-    message_give_back(message);
-    return NULL;
+    message_fill(message);
+    return message;
 }
 
 static void message_free(struct msg_message *message)
@@ -186,9 +183,30 @@ void vmsg_message_arrived(uint32_t context_id, struct msg_envelope *envelope)
         vmsg_failed(error);
 }
 
+/* There was no memory for the payload of a message when it came. */
+static bool message_lost(const struct msg_envelope *envelope)
+{
+    return envelope->frame == MSG_FRAME_EAGER && !envelope->payload;
+}
+
+/* The receive of a lost message gets none of its bytes. To its sender it is received. */
+static void lost_deliver(struct msg_request *request, const struct msg_envelope *envelope)
+{
+    request->total = 0;
+    msg_receive_found(request, envelope->source, envelope->tag, 0);
+    request->result.error = vbase_fail(
+        ERR_MEMORY, "no memory was left for the %llu bytes from rank %d with tag %d, which came before their receive",
+        (unsigned long long)envelope->total, envelope->source, envelope->tag);
+    envelope_decline(envelope);
+    msg_over(request);
+}
+
 void vmsg_message_give(struct msg_message *message, struct msg_request *request)
 {
-    vmsg_message_deliver(request, &message->envelope);
+    if (unlikely(message_lost(&message->envelope)))
+        lost_deliver(request, &message->envelope);
+    else
+        vmsg_message_deliver(request, &message->envelope);
     message_free(message);
 }
 

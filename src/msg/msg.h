@@ -199,6 +199,7 @@ VEXPORT int vmsg_message_recv(struct msg_request *request, struct msg_message *m
 
 /* One round of progress: polls what is hot, advances what is under way. True: something happened. */
 VEXPORT bool vmsg_progress(void);
+VEXPORT int vmsg_failure(void) MUST_CHECK; /* OK, or why the job is lost; for what looks and does not wait */
 
 /* Until the request is done; returns result.error. */
 VEXPORT int vmsg_wait(struct msg_request *request);

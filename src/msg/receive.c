@@ -127,7 +127,7 @@ static int message_look(const struct msg_where *from, bool take, struct msg_mess
         msg_unlock(&context->lock);
     }
     *found = message;
-    return OK;
+    return message ? OK : vmsg_failure();
 }
 
 int vmsg_probe(const struct msg_where *from, bool *found, struct msg_result *result)

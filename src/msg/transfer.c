@@ -291,6 +291,8 @@ void vmsg_transfer_matched(struct msg_request *request, const struct msg_envelop
     __atomic_store_n(&request->peer, peer, __ATOMIC_RELEASE); /* its wait looks at it */
     struct msg_transfer *transfer = want ? vmsg_transfer_take(request) : NULL;
     if (!transfer) {
+        if (want)
+            request->result.bytes = 0;
         vmsg_done_tell(peer, envelope->id);
         msg_complete(request, want ? ERR_MEMORY : request->result.error);
         return;

@@ -98,6 +98,9 @@ static void codes(void)
     CHECK(strcmp(text, "a sentence") != 0);
     CHECK_CLASS(MPI_Remove_error_class(class), MPI_ERR_ARG); /* it has a code */
     CHECK_OK(MPI_Remove_error_code(code));
+    CHECK_OK(MPI_Add_error_string(class, "a sentence"));
+    CHECK_CLASS(MPI_Remove_error_class(class), MPI_ERR_ARG); /* it has a text */
+    CHECK_OK(MPI_Remove_error_string(class));
     CHECK_OK(MPI_Remove_error_class(class));
     CHECK_CLASS(MPI_Remove_error_class(MPI_ERR_TAG), MPI_ERR_ARG); /* of the standard */
 }
