@@ -291,6 +291,8 @@ int verb_jobs(int argc, char **argv)
     bool read = found && states_of(found, &job) == OK;
     if (read) {
         state_list(&job, line_print, stdout);
+        if (!job.count)
+            fprintf(stderr, "viaduct jobs: %s\n", state_nothing);
         state_free(&job);
     } else if (found) {
         fprintf(stderr, "viaduct jobs: %s\n", vbase_error_detail());
@@ -319,7 +321,9 @@ int verb_stuck(int argc, char **argv)
         nanosleep(&(struct timespec){.tv_nsec = LOOK_NS}, NULL);
         error = states_of(found, &job);
         status = !error && stuck_explain(&job, &earlier, line_print, stdout) ? 1 : 0;
-        if (!error && !status)
+        if (!error && !job.count)
+            error = vbase_fail(ERR_NOT_FOUND, "%s", state_nothing);
+        else if (!error && !status)
             printf("nobody is stuck: of %d ranks none waits for long\n", job.count);
         state_free(&earlier);
         state_free(&job);

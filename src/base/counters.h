@@ -15,11 +15,21 @@ struct base_message { /* on a communicator, which its id names */
     uint32_t context, there; /* there: not 0; or there is none */
     uint64_t bytes;
 };
+/* The members of a communicator in order, as rows of ranks: first, first + stride ... Unused rows are zero. Where there
+ * are not rows enough the last members are missing, and SIZE is larger than all counts together. */
+#define BASE_MEMBER_ROWS 8
+struct base_members {
+    uint32_t size; /* 0: of no communicator */
+    struct base_member_row {
+        int32_t first, stride;
+        uint32_t count;
+    } row[BASE_MEMBER_ROWS];
+};
 struct base_waiting {
     _Atomic uint32_t turn; /* odd while the rest is written; release, pairs with a reader that sees it twice */
     uint32_t kind;         /* enum base_waits */
     uint64_t since_ns;     /* CLOCK_MONOTONIC */
-    uint32_t members;      /* of the communicator; 0: of none */
+    struct base_members members;
     struct base_message message; /* awaited; of a collective the communicator alone */
     struct base_message other;   /* one that came and that nobody receives; the sender's rank and tag */
 };

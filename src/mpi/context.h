@@ -12,6 +12,8 @@ static inline uint32_t mpi_context_id(uint32_t comm, enum mpi_context which) { r
 #define MPI_ID_WORLD 0
 #define MPI_ID_SELF 1
 #define MPI_ID_PARTS 2 /* no communicator: its contexts are of the whole world, for partitions and for groups alone */
+_Static_assert(CONTEXTS_OF_COMM == MSG_CONTEXTS_COMM && CONTEXT_COLLECTIVES == 1 && MPI_ID_PARTS == 2,
+               "so msg/msg.h says it, by which viaduct stuck names a communicator");
 #define MPI_ID_WINDOW 63 /* words looked at at once: 4032 numbers */
 /* Behind them: is there only one thread, and can all take part? */
 enum { MPI_ID_ALONE = MPI_ID_WINDOW, MPI_ID_ABLE, MPI_ID_MASK };

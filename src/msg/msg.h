@@ -122,11 +122,18 @@ VEXPORT int vmsg_network_open(const char *name, int *network) MUST_CHECK;
 VEXPORT bool vmsg_transport_named(const char *name, bool *opens);
 VEXPORT void vmsg_network_close(int network); /* others have failed to open it: before anything is opened over it */
 VEXPORT int vmsg_context_open_over(int network, uint32_t id, struct msg_context **context) MUST_CHECK;
+/* The ids of MPI's communicator number N are N times this, of its messages; one more, of its collectives; and one more,
+ * of what else it does. Number 2 is no communicator. */
+#define MSG_CONTEXTS_COMM 3
 /* The last three ids belong to mplite, which lives in every process at most once and needs no agreement. */
 #define MSG_CONTEXT_MPLITE 65533
 /* Those before them are for pack, whose ranks agree on them. */
 #define MSG_CONTEXT_PACK 64512
 #define MSG_CONTEXTS_PACK 1020
+static inline bool vmsg_context_id_collects(uint32_t id)
+{
+    return id < MSG_CONTEXT_PACK && id % MSG_CONTEXTS_COMM == 1 && id / MSG_CONTEXTS_COMM != 2;
+}
 /* Messages still unmatched are dropped (their senders complete), receives still posted are cancelled. Sends under way
  * go on and may be waited for; a receive that has its message is over before. */
 VEXPORT void vmsg_context_close(struct msg_context *context);

@@ -30,14 +30,15 @@ static bool unexpected_of(struct msg_context *context, const struct msg_peer *pe
 }
 
 /* A message without a receive: in the awaited context from the awaited peer, else from there, else from anyone; then in
- * other contexts. Under progress, so that none of them is closed meanwhile. */
+ * other contexts, but for those of collectives: what other ranks have begun there is no message of the user's. Under
+ * progress, so that none of them is closed meanwhile. */
 static struct base_message unexpected_find(struct msg_context *context, const struct msg_peer *peer)
 {
     struct base_message found = {.there = 0};
     if (context && ((peer && unexpected_of(context, peer, &found)) || unexpected_of(context, NULL, &found)))
         return found;
     for (uint32_t id = 0; id < MSG_CONTEXTS && !found.there; id++)
-        if (vmsg_engine.context[id] && vmsg_engine.context[id] != context)
+        if (vmsg_engine.context[id] && vmsg_engine.context[id] != context && !vmsg_context_id_collects(id))
             (void)unexpected_of(vmsg_engine.context[id], peer, &found);
     return found;
 }
@@ -69,32 +70,59 @@ static struct base_message awaited_by(struct msg_request *request, struct msg_pe
     return message;
 }
 
-static enum base_waits kind_of(const struct msg_request *request)
+/* Most sub-communicators have ranks at equal distances, or are a few such rows. */
+static struct base_members members_of(const struct msg_context *context)
 {
-    return request->kind == MSG_WORD ? WAITS_COLLECTIVE : request->kind == MSG_SEND ? WAITS_SEND : WAITS_RECEIVE;
+    struct base_members members = {.size = context ? (uint32_t)context->size : 0};
+    struct base_member_row *row = members.row;
+    for (int i = 0; i < (int)members.size; i++) {
+        int rank = context->world ? context->world[i] : i;
+        if (row->count == 1)
+            row->stride = rank - row->first;
+        bool fits = row->count && rank == row->first + (int64_t)row->stride * row->count;
+        if (row->count && !fits && ++row == members.row + BASE_MEMBER_ROWS)
+            break;
+        if (!fits)
+            row->first = rank;
+        row->count++;
+    }
+    return members;
+}
+
+/* A message inside a collective is the library's own: the user has called the collective. */
+static enum base_waits kind_of(const struct msg_request *request, uint32_t id)
+{
+    if (request->kind == MSG_WORD || vmsg_context_id_collects(id))
+        return WAITS_COLLECTIVE;
+    return request->kind == MSG_SEND ? WAITS_SEND : WAITS_RECEIVE;
 }
 
 void vmsg_waits_tell(struct msg_request *request, struct msg_context *context, bool fence, uint64_t ticks)
 {
     struct base_message awaited = {.peer = -1, .tag = -1}, other = {.there = 0};
     struct msg_peer *peer = NULL;
-    enum base_waits kind = request ? kind_of(request) : context ? WAITS_COLLECTIVE : fence ? WAITS_FENCE : WAITS_ELSE;
-    if (request)
+    struct base_members members = {.size = 0};
+    enum base_waits kind = context ? WAITS_COLLECTIVE : fence ? WAITS_FENCE : WAITS_ELSE;
+    if (request) {
         awaited = awaited_by(request, &peer);
-    else if (context)
+        kind = kind_of(request, awaited.context);
+    } else if (context) {
         awaited.context = context->id;
-    bool sends = kind == WAITS_SEND;
-    if (request)
-        context = sends ? NULL : request->context;
-    uint64_t kept = __atomic_load_n(&vbase_counters->unexpected_now, __ATOMIC_RELAXED); /* others may count */
-    if (kept && kind != WAITS_FENCE && msg_progress_enter()) {
-        other = unexpected_find(sends ? vmsg_engine.context[awaited.context] : context, peer);
+    }
+    if (kind == WAITS_COLLECTIVE)
+        awaited.peer = awaited.tag = -1;
+    if ((request || context) && msg_progress_enter()) { /* no context is closed meanwhile */
+        context = vmsg_engine.context[awaited.context];
+        members = members_of(context);
+        /* relaxed: others may count */
+        if (kind != WAITS_COLLECTIVE && __atomic_load_n(&vbase_counters->unexpected_now, __ATOMIC_RELAXED))
+            other = unexpected_find(context, peer);
         msg_progress_leave();
     }
     struct base_waiting *waiting = vbase_waiting_begin();
     waiting->kind = kind;
     waiting->since_ns = vbase_clock_ns() - vbase_clock_ns_of_ticks(ticks);
-    waiting->members = context ? (uint32_t)context->size : 0;
+    waiting->members = members;
     waiting->message = awaited;
     waiting->other = other;
     vbase_waiting_end(waiting);

@@ -70,6 +70,31 @@ static void large(void)
         receive(0, 9, MPI_COMM_WORLD);
 }
 
+/* Two communicators with one number: in each three ranks wait in a collective, and one for a message of the fourth. */
+static void halves(void)
+{
+    int word = 0, place;
+    MPI_Comm half;
+    MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half);
+    MPI_Comm_rank(half, &place);
+    if (place == 2)
+        receive(3, 4, half);
+    else if (rank % 2)
+        MPI_Bcast(&word, 1, MPI_INT, 2, half);
+    else
+        MPI_Barrier(half);
+}
+
+/* Members in no order that could be told shortly; one does not come. */
+static void mixed(void)
+{
+    MPI_Comm all;
+    MPI_Comm_split(MPI_COMM_WORLD, 0, rank * rank * rank % 61, &all);
+    if (rank == 0)
+        receive(1, 4, MPI_COMM_WORLD);
+    MPI_Barrier(all);
+}
+
 /* Two that answer each other for ever. */
 static void talk(void)
 {
@@ -86,7 +111,8 @@ static const struct way {
     const char *name;
     void (*hang)(void);
 } ways[] = {{"cycle", cycle}, {"collectives", collectives}, {"tag", tag},     {"communicator", communicator},
-            {"loop", loop},   {"gone", gone},               {"large", large}, {"talk", talk}};
+            {"loop", loop},   {"gone", gone},               {"large", large}, {"talk", talk},
+            {"halves", halves}, {"mixed", mixed}};
 
 int main(int argc, char **argv)
 {

@@ -28,6 +28,19 @@ hangs 16 cycle "^a cycle of 3: rank 1, which waits for 2, which waits for 3, whi
 hangs 4 collectives "^ranks 0, 2, 3 wait in MPI_Barrier on MPI_COMM_WORLD$" "^rank 1 waits in MPI_Bcast on MPI_COMM_WORLD$"
 hangs 3 tag "^rank 1 waits .* with tag 5 on MPI_COMM_WORLD; a message from rank 0 with tag 6 .*: the tag differs$"
 hangs 3 communicator "^rank 1 waits .* a message from rank 0 with tag 5 on communicator [0-9]+ has come .*: the communicator differs$"
+for ways in all tcp; do # in a half of 8 ranks, rank 4 is the third, and 6 the fourth
+    [ $ways = all ] || export VIADUCT_TRANSPORTS=$ways
+    hangs 8 halves "^ranks 0, 2, 6 wait in MPI_Barrier on communicator [0-9]+ \(ranks 0, 2, 4, 6\)$" \
+        "^    rank 4 does not: it waits [0-9.]+ s in MPI_Recv for a message from rank 6 with tag 4 on communicator [0-9]+, where it is rank 3$" \
+        "^ranks 1, 3, 7 wait in MPI_Bcast on communicator [0-9]+ \(ranks 1, 3, 5, 7\)$" \
+        "^    rank 5 does not: it waits [0-9.]+ s in MPI_Recv for a message from rank 7 with tag 4 on communicator [0-9]+, where it is rank 3$"
+    [ $(grep -c . $work/stuck) -eq 4 ] || fail "more is said of halves: $(cat $work/stuck)"
+    [ $(grep -o "communicator [0-9]*" $work/stuck | sort -u | wc -l) -eq 1 ] || fail "halves have several numbers: $(cat $work/stuck)"
+done
+unset VIADUCT_TRANSPORTS
+hangs 40 mixed "^ranks 1, 2, 3, 4, 5, 6, 7, 8 and 31 more wait in MPI_Barrier on communicator [0-9]+ \(ranks [0-9, ]* and 32 more\)$" \
+    "^    rank 0 does not: it waits .* in MPI_Recv for a message from rank 1 with tag 4 on MPI_COMM_WORLD$" \
+    "^    which ranks its last [0-9]+ members are is not known here$"
 hangs 4 loop "^ranks 0, 1, 2 wait in MPI_Barrier on MPI_COMM_WORLD$" "^    rank 3 does not: it computes; its last call is MPI_Barrier$"
 hangs 3 gone "^rank 1 waits .*; rank 0 is in MPI_Finalize and will not do its part$"
 hangs 3 large "the tag differs$" "rank 0 waits .* in MPI_Send until rank 1 takes a message of 1048576 bytes with tag 8"
@@ -78,6 +91,13 @@ expect 124 "" "~the time allowed \(1 s\) is over.*rank 1 .* waits .* in MPI_Recv
 # ranks that tell nothing: they do not call MPI, or by another build
 expect 124 "" "~the time allowed \(1 s\) is over.*no rank tells what it does: either none has called MPI_Init" \
     $mpiexec --timeout 1 -n 2 sleep 30
+
+$mpiexec -n 2 sh -c 'echo there >&2; exec sleep 30' >$work/said 2>$work/said.err &
+job=$!
+eventually 20 grep -q there $work/said.err || fail "sleep: not started"
+expect 2 "" "~viaduct stuck: no rank tells what it does: either none has called MPI_Init" $viaduct stuck $job
+expect 0 "" "~viaduct jobs: no rank tells what it does: either none has called MPI_Init" $viaduct jobs $job
+end
 
 # nothing is stuck
 $mpiexec -n 2 $programs/hang >$work/out 2>&1 || fail "a job that hangs in no way"

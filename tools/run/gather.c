@@ -56,8 +56,7 @@ static void gather_end(struct run_job *job)
         frame_send(job, &job->sink[0], FRAME_STATE, gather->ranks.data, gather->ranks.length);
     if (gather->for_report || gather->for_end) {
         if (all.count == 0)
-            output_line(job, "no rank tells what it does: either none has called MPI_Init, or the program uses another "
-                             "MPI library or another build of Viaduct than this mpiexec (compare with ldd PROGRAM)");
+            output_line(job, "%s", state_nothing);
         state_list(&all, line_output, job);
         (void)stuck_explain(&all, NULL, line_output, job);
     }

@@ -1,6 +1,7 @@
 /* Reads what the ranks of this host do: see state.h. What a rank wrote is hostile: lengths are bounded, and letters
  * that would command a terminal are replaced. */
 #include "run/state.h"
+#include "msg/msg.h"
 #include "vi/shm/segment.h"
 
 static void printable(const char *from, size_t most, char *to)
@@ -49,6 +50,14 @@ static void wait_read(int segment, off_t at, struct base_waiting *wait)
     *wait = (struct base_waiting){.kind = WAITS_NOT};
 }
 
+static bool members_valid(const struct base_members *members, uint32_t ranks)
+{
+    uint64_t known = 0;
+    for (int i = 0; i < BASE_MEMBER_ROWS; i++)
+        known += members->row[i].count;
+    return known <= members->size && members->size <= 2 * (uint64_t)ranks; /* two groups may share ranks */
+}
+
 static int by_rank(const void *a, const void *b)
 {
     const struct state_rank *x = a, *y = b;
@@ -65,7 +74,7 @@ static bool rank_read(int segment, off_t at, struct state_job *job, struct state
     job->ranks = (int)page.ranks;
     printable(page.last_call, sizeof page.last_call, rank->call);
     wait_read(segment, at + (off_t)offsetof(struct base_counters, waiting), &rank->wait);
-    if (rank->wait.kind > WAITS_ELSE)
+    if (rank->wait.kind > WAITS_ELSE || !members_valid(&rank->wait.members, page.ranks))
         rank->wait.kind = WAITS_NOT;
     rank->alive = process_read(rank->pid, rank);
     uint64_t now = vbase_clock_ns();
@@ -100,6 +109,9 @@ void state_sort(struct state_job *job)
         qsort(job->rank, (size_t)job->count, sizeof *job->rank, by_rank);
 }
 
+const char state_nothing[] = "no rank tells what it does: either none has called MPI_Init, or the program uses another "
+                             "MPI library or another build of Viaduct than its mpiexec (compare with ldd PROGRAM)";
+
 void state_free(struct state_job *job)
 {
     free(job->rank);
@@ -109,17 +121,30 @@ void state_free(struct state_job *job)
 
 /* ---- in words ---------------------------------------------------------------------------------------------------- */
 
-#define CONTEXTS_EACH 4u /* of a communicator, see mpi/context.h; others count theirs from CONTEXTS_MPI on */
-
 const char *state_communicator(uint32_t context, char *room, size_t size)
 {
-    uint32_t number = context / CONTEXTS_EACH;
-    if (number == 0)
-        return "MPI_COMM_WORLD";
-    if (number == 1)
-        return "MPI_COMM_SELF";
+    static const char *const first[] = {"MPI_COMM_WORLD", "MPI_COMM_SELF", "all ranks of the job"}; /* mpi/context.h */
+    uint32_t number = context / MSG_CONTEXTS_COMM;
+    if (number < sizeof first / sizeof *first)
+        return first[number];
+    if (context >= MSG_CONTEXT_MPLITE)
+        return "MP_Lite";
+    if (context >= MSG_CONTEXT_PACK)
+        return "a channel";
     snprintf(room, size, "communicator %u", number);
     return room;
+}
+
+int state_member(const struct base_members *members, int rank)
+{
+    int64_t before = 0;
+    for (const struct base_member_row *row = members->row; row < members->row + BASE_MEMBER_ROWS; row++) {
+        int64_t apart = (int64_t)rank - row->first, place = row->stride ? apart / row->stride : 0;
+        if (place >= 0 && place < row->count && apart == place * row->stride)
+            return (int)(before + place);
+        before += row->count;
+    }
+    return -1;
 }
 
 /* "from rank 3 with tag 7", or any of either. */
@@ -135,12 +160,16 @@ static void message_describe(const struct base_message *message, const char *bef
 
 static void wait_describe(const struct base_waiting *wait, char *text, size_t size)
 {
-    char room[40], message[96];
+    char room[40], message[96], where[40] = "";
+    int place;
     const char *communicator = state_communicator(wait->message.context, room, sizeof room);
     switch (wait->kind) {
     case WAITS_RECEIVE:
         message_describe(&wait->message, "for a message from", message, sizeof message);
-        snprintf(text, size, "%s on %s", message, communicator);
+        place = state_member(&wait->members, wait->message.peer);
+        if (place >= 0 && place != wait->message.peer)
+            snprintf(where, sizeof where, ", where it is rank %d", place);
+        snprintf(text, size, "%s on %s%s", message, communicator, where);
         break;
     case WAITS_SEND:
         snprintf(text, size, "until rank %d takes a message of %llu bytes with tag %d on %s", wait->message.peer,

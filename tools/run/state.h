@@ -25,7 +25,10 @@ struct state_job {
 int state_read(int segment, struct state_job *job) MUST_CHECK;
 void state_free(struct state_job *job);
 void state_sort(struct state_job *job); /* by rank */
+extern const char state_nothing[]; /* what is said of a job without ranks */
 
+/* The rank in the communicator of RANK, which is of the job; -1: it is none, or not known. */
+int state_member(const struct base_members *members, int rank);
 /* "MPI_COMM_WORLD", "communicator 5": of a context's id. */
 const char *state_communicator(uint32_t context, char *room, size_t size);
 /* What one rank does, in words: "waits 12.3 s in MPI_Recv for a message from rank 3 with tag 7 on MPI_COMM_WORLD". */

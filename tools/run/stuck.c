@@ -1,6 +1,7 @@
 /* Who waits for whom, and why it will not end: cycles, messages that almost match, ranks that have left, collectives
  * that differ, and the ranks that all others wait for. From what state.c has read; nothing is asked of the ranks. */
 #include "run/state.h"
+#include "msg/msg.h"
 
 #define SAME_WAIT_NS 20000000ull /* the same wait, told a second time */
 #define NAMED_MOST 8             /* ranks in one sentence */
@@ -139,75 +140,89 @@ static void cycles(struct stuck *stuck)
 
 /* ---- collectives ------------------------------------------------------------------------------------------------- */
 
-/* "ranks 0, 2, 5 and 11 more" of those in LIST. */
-static void ranks_name(const struct stuck *stuck, const int *list, int count, char *text, size_t size)
+/* "ranks 0, 2, 5 and 11 more" of those in LIST, which holds NAMED_MOST of them where there are more. */
+static void ranks_name(const int *list, int count, char *text, size_t size)
 {
     size_t length = (size_t)snprintf(text, size, count == 1 ? "rank " : "ranks ");
     for (int i = 0; i < count && i < NAMED_MOST && length < size; i++)
-        length += (size_t)snprintf(text + length, size - length, "%s%d", i ? ", " : "", stuck->job->rank[list[i]].rank);
+        length += (size_t)snprintf(text + length, size - length, "%s%d", i ? ", " : "", list[i]);
     if (count > NAMED_MOST && length < size)
         snprintf(text + length, size - length, " and %d more", count - NAMED_MOST);
 }
 
-static bool collects(const struct stuck *stuck, int place, uint32_t communicator)
+/* "communicator 5 (ranks 0, 2, 4)". */
+static void communicator_name(const struct base_waiting *wait, char *text, size_t size)
+{
+    int list[NAMED_MOST], count = 0;
+    char room[40], names[160];
+    const char *name = state_communicator(wait->message.context, room, sizeof room);
+    for (int r = 0; r < BASE_MEMBER_ROWS; r++)
+        for (uint32_t i = 0; i < wait->members.row[r].count && count < NAMED_MOST; i++)
+            list[count++] = (int)(wait->members.row[r].first + (int64_t)i * wait->members.row[r].stride);
+    ranks_name(list, (int)wait->members.size, names, sizeof names);
+    snprintf(text, size, name == room ? "%s (%s)" : "%s", name, names);
+}
+
+/* It waits in a collective of the communicator that WITH waits in. Several that were split off together have one
+ * number: their members tell them apart. */
+static bool collects(const struct stuck *stuck, int place, const struct base_waiting *with)
 {
     const struct base_waiting *wait = &stuck->job->rank[place].wait;
-    char room[2][40];
     return stuck->waits[place] && wait->kind == WAITS_COLLECTIVE &&
-           strcmp(state_communicator(wait->message.context, room[0], sizeof room[0]),
-                  state_communicator(communicator, room[1], sizeof room[1])) == 0;
+           wait->message.context / MSG_CONTEXTS_COMM == with->message.context / MSG_CONTEXTS_COMM &&
+           memcmp(&wait->members, &with->members, sizeof wait->members) == 0;
 }
 
 /* Those that wait in one collective of one communicator; DONE is set for them. Their number. */
-static int group_take(const struct stuck *stuck, int first, bool *done, int *list)
+static int group_take(const struct stuck *stuck, int first, bool *done, int list[NAMED_MOST])
 {
     const struct state_rank *rank = stuck->job->rank;
     int count = 0;
     for (int i = first; i < stuck->job->count; i++)
-        if (!done[i] && collects(stuck, i, rank[first].wait.message.context) &&
-            !strcmp(rank[i].call, rank[first].call)) {
-            list[count++] = i;
+        if (!done[i] && collects(stuck, i, &rank[first].wait) && !strcmp(rank[i].call, rank[first].call)) {
+            if (count < NAMED_MOST)
+                list[count] = rank[i].rank;
+            count++;
             done[i] = true;
         }
     return count;
 }
 
-/* Members of the world that do not wait in a collective of it, when others do. */
-static int absent_of_world(const struct stuck *stuck, uint32_t communicator, int *list)
+/* The members of this rank's communicator that do not wait in a collective of it. */
+static void absent_tell(struct stuck *stuck, const struct base_waiting *wait)
 {
-    int count = 0;
-    for (int i = 0; i < stuck->job->count; i++)
-        if (!collects(stuck, i, communicator))
-            list[count++] = i;
-    return count;
+    char what[256];
+    uint32_t absent = 0, unknown = wait->members.size;
+    for (int r = 0; r < BASE_MEMBER_ROWS; r++)
+        unknown -= wait->members.row[r].count;
+    for (int i = 0; i < stuck->job->count; i++) {
+        const struct state_rank *rank = &stuck->job->rank[i];
+        if (state_member(&wait->members, rank->rank) < 0 || collects(stuck, i, wait) || absent++ >= NAMED_MOST)
+            continue;
+        describe(stuck, i, what, sizeof what);
+        say(stuck, "    rank %d does not: it %s", rank->rank, what);
+    }
+    if (absent > NAMED_MOST)
+        say(stuck, "    nor do %u more", absent - NAMED_MOST);
+    if (unknown)
+        say(stuck, "    which ranks its last %u members are is not known here", unknown);
 }
 
 static void collectives(struct stuck *stuck)
 {
-    size_t count = (size_t)stuck->job->count;
-    bool *done = calloc(count, sizeof *done);
-    int *list = calloc(count, sizeof *list);
-    for (int i = 0; done && list && i < stuck->job->count; i++) {
+    bool *done = calloc((size_t)stuck->job->count, sizeof *done);
+    for (int i = 0; done && i < stuck->job->count; i++) {
         const struct state_rank *rank = &stuck->job->rank[i];
-        uint32_t communicator = rank->wait.message.context;
-        char names[200], what[256], room[40];
-        const char *name = state_communicator(communicator, room, sizeof room);
-        if (done[i] || !collects(stuck, i, communicator))
+        char names[200], communicator[240];
+        int list[NAMED_MOST];
+        if (done[i] || !collects(stuck, i, &rank->wait))
             continue;
-        int members = group_take(stuck, i, done, list);
-        ranks_name(stuck, list, members, names, sizeof names);
-        say(stuck, "%s %s in %s on %s", names, members == 1 ? "waits" : "wait", rank->call, name);
-        if (name == room) /* who its members are is not known here */
-            continue;
-        int absent = absent_of_world(stuck, communicator, list);
-        for (int k = 0; k < absent && k < NAMED_MOST; k++) {
-            describe(stuck, list[k], what, sizeof what);
-            say(stuck, "    rank %d does not: it %s", stuck->job->rank[list[k]].rank, what);
-        }
-        if (absent > NAMED_MOST)
-            say(stuck, "    nor do %d more", absent - NAMED_MOST);
+        int waiting = group_take(stuck, i, done, list);
+        ranks_name(list, waiting, names, sizeof names);
+        communicator_name(&rank->wait, communicator, sizeof communicator);
+        say(stuck, "%s %s in %s on %s", names, waiting == 1 ? "waits" : "wait", rank->call, communicator);
+        absent_tell(stuck, &rank->wait);
     }
-    free(list);
     free(done);
 }
 
