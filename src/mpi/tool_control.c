@@ -28,7 +28,7 @@ static MPI_Datatype type_of(const struct base_setting *row)
 {
     return row->type == SETTING_BOOL   ? MPI_INT
            : row->type == SETTING_TEXT ? MPI_CHAR
-                                       : MPI_UINT64_T;
+                                       : MPI_UNSIGNED_LONG_LONG; /* older tools know no MPI_UINT64_T */
 }
 
 static int info_tell(const struct base_setting *row, MPI_Datatype *type, MPI_T_enum *items, char *text, int *length)

@@ -72,7 +72,7 @@ ENTRY(MPI_T_pvar_get_info)(int pvar_index, char *name, int *name_len, int *verbo
     snprintf(text, sizeof text, "%s%s%s%s", comm ? of_comm[pvar_index - counters()].help : row->help, comm ? "" : " (",
              comm ? "" : row->unit, comm ? "" : ")");
     if (datatype)
-        *datatype = MPI_UINT64_T;
+        *datatype = MPI_UNSIGNED_LONG_LONG;
     if (enumtype)
         *enumtype = MPI_T_ENUM_NULL;
     return mpi_tool_text(name, name_len, name_of(pvar_index))

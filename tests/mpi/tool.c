@@ -71,7 +71,7 @@ static void counters_list(void)
         CHECK_OK(MPI_T_pvar_get_info(i, name, &name_length, &verbosity, &class, &type, &items, help, &help_length, &bind,
                                      &readonly, &continuous, &atomic));
         texts_check(name, name_length, help, help_length);
-        CHECK(type == MPI_UINT64_T);
+        CHECK(type == MPI_UNSIGNED_LONG_LONG);
         CHECK(class == MPI_T_PVAR_CLASS_COUNTER || class == MPI_T_PVAR_CLASS_LEVEL);
         CHECK_OK(MPI_T_pvar_get_index(name, class, &number));
         CHECK_EQUAL(number, i);
