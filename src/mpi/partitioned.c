@@ -402,5 +402,6 @@ ENTRY(MPI_Parrived)(MPI_Request handle, int partition, int *flag)
                           (uint32_t)(((uint64_t)(partition + 1) * own + theirs - 1) / theirs));
     if (*flag && p->aside)
         aside_unpack(p);
-    return MPI_SUCCESS;
+    error = *flag ? OK : vmsg_failure();
+    return error ? mpi_engine_error(request->comm, NAME, error) : MPI_SUCCESS;
 }

@@ -35,6 +35,8 @@ static void each_call(void)
     ASK("MPI_Testsome", MPI_Testsome(1, &request, &flag, &index, MPI_STATUSES_IGNORE));
     ASK("MPI_Request_get_status", MPI_Request_get_status(request, &flag, MPI_STATUS_IGNORE));
     ASK("MPI_Wait", MPI_Wait(&request, MPI_STATUS_IGNORE));
+    error = MPI_Precv_init(&c, 1, 1, MPI_BYTE, 1, NEVER, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
+    tell("MPI_Parrived", error || (error = MPI_Start(&request)) ? error : MPI_Parrived(request, 0, &flag));
     tell("MPI_Iprobe", MPI_Iprobe(1, NEVER, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE));
     tell("MPI_Probe", MPI_Probe(1, NEVER, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
     tell("MPI_Recv", MPI_Recv(&c, 1, MPI_BYTE, 1, NEVER, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
