@@ -168,8 +168,8 @@ static char *front_add(struct run_environment *environment, int *count, const ch
 }
 
 /* The library of a profile stands before what the user preloads: a tool calls MPI by its PMPI names, which pass by all
- * that stands behind it. In the folder lies nothing but this MPI under the names that MPICH's has: the loader takes it
- * for programs that were built for that, and for no others. */
+ * that stands behind it. In the folder lies nothing but this MPI under the names that MPICH's has, and what refuses
+ * programs of Open MPI: the loader takes it for programs that were built for those, and for no others. */
 static void fronts_add(struct run_environment *environment, int *count, const struct run_job *job)
 {
     char mpich[PATH_MAX];

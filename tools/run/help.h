@@ -46,7 +46,7 @@ static const char run_help[] =
     "  --get-stack-traces       then, and on SIGQUIT or SIGUSR2, also the stacks of this host's ranks (needs gdb)\n"
     "  -print-all-exitcodes     how every rank ended\n"
     "  -disable-auto-cleanup    a failed rank does not end the job\n"
-    "  --abi none               programs that were built for MPICH run with its library, not with this one\n"
+    "  --abi none               programs that were built for MPICH or Open MPI run with that library\n"
     "  --report FILE            at the end, what the ranks did: FILE.html is a page, FILE.json a trace for viewers\n"
     "  -v                       tell more: as VIADUCT_LOG=info\n"
     "\n"
