@@ -4,6 +4,11 @@
  * itself. With "threads" all of it is done under MPI_THREAD_MULTIPLE. A request whose free is refused is started once
  * more.
  *
+ * With "others", what is not to be counted: calls of a reduction's function, of a child made by fork, of the program
+ * that this child becomes ("asks"). Then two communicators one after another, the second likely with the first one's
+ * handle: 3 messages of 8 bytes to the rank before on one, 2 to the next rank on the other. With "many" two threads make
+ * 100,000 calls each at the same time.
+ *
  * With "sessions" two threads open a session each at the same time. On its own communicator, each sends 3 messages of 8
  * bytes to the next rank; then one session ends, and with "sessions kill" the last rank kills itself in the other. */
 #include <mpi.h>
@@ -11,6 +16,8 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static int rank, size, next, before;
 static bool kills;
@@ -31,18 +38,18 @@ static void starts(void)
 {
     double data = 0, got;
     MPI_Request request[2];
-    MPI_Send_init(&data, 1, MPI_DOUBLE, next, 2, MPI_COMM_WORLD, &request[0]);
-    MPI_Recv_init(&got, 1, MPI_DOUBLE, before, 2, MPI_COMM_WORLD, &request[1]);
+    MPI_Send_init(&data, 1, MPI_DOUBLE, next, 2, MPI_COMM_WORLD, &request[1]);
+    MPI_Recv_init(&got, 1, MPI_DOUBLE, before, 2, MPI_COMM_WORLD, &request[0]);
     for (int i = 0; i < 5; i++) {
         MPI_Startall(2, request);
         MPI_Waitall(2, request, MPI_STATUSES_IGNORE);
     }
-    if (MPI_Request_free(&request[0]) != MPI_SUCCESS) {
+    if (MPI_Request_free(&request[1]) != MPI_SUCCESS) {
         MPI_Startall(2, request);
         MPI_Waitall(2, request, MPI_STATUSES_IGNORE);
-        MPI_Request_free(&request[0]);
+        MPI_Request_free(&request[1]);
     }
-    MPI_Request_free(&request[1]);
+    MPI_Request_free(&request[0]);
 }
 
 static void turned(void)
@@ -62,7 +69,75 @@ static void turned(void)
     MPI_Comm_free(&comm);
 }
 
+static void asks(void)
+{
+    int is;
+    for (int i = 0; i < 10; i++)
+        MPI_Finalized(&is);
+}
+
+static void reduce(void *in, void *inout, int *count, MPI_Datatype *type)
+{
+    int bytes;
+    MPI_Type_size(*type, &bytes);
+    memcpy(inout, in, (size_t)*count * (size_t)bytes);
+}
+
+static void child(char *program)
+{
+    pid_t pid = fork();
+    if (pid == 0) {
+        asks();
+        execl(program, program, "asks", (char *)NULL);
+        _exit(1);
+    }
+    waitpid(pid, NULL, 0);
+}
+
+static void one_way(int key, int count)
+{
+    MPI_Comm comm;
+    double data = 0, got;
+    int own;
+    MPI_Comm_split(MPI_COMM_WORLD, 0, key, &comm);
+    MPI_Comm_rank(comm, &own);
+    for (int i = 0; i < count; i++)
+        MPI_Sendrecv(&data, 1, MPI_DOUBLE, (own + 1) % size, 4, &got, 1, MPI_DOUBLE, (own + size - 1) % size, 4, comm,
+                     MPI_STATUS_IGNORE);
+    MPI_Comm_free(&comm);
+}
+
+static void others(char *program)
+{
+    MPI_Op op;
+    int one = 1, all;
+    child(program);
+    MPI_Op_create(reduce, 1, &op);
+    MPI_Allreduce(&one, &all, 1, MPI_INT, op, MPI_COMM_WORLD);
+    MPI_Op_free(&op);
+    one_way(size - rank, 3);
+    one_way(rank, 2);
+}
+
+static void *many(void *start)
+{
+    int own;
+    pthread_barrier_wait(start);
+    for (int i = 0; i < 100000; i++)
+        MPI_Comm_rank(MPI_COMM_SELF, &own);
+    return NULL;
+}
+
 static pthread_barrier_t both;
+
+static void many_in_two(void)
+{
+    pthread_t other;
+    pthread_barrier_init(&both, NULL, 2);
+    pthread_create(&other, NULL, many, &both);
+    many(&both);
+    pthread_join(other, NULL);
+}
 
 static void *session(void *tag)
 {
@@ -113,7 +188,12 @@ int main(int argc, char **argv)
     kills = argc > 1 && strcmp(argv[argc - 1], "kill") == 0;
     if (argc > 1 && strcmp(argv[1], "sessions") == 0)
         return sessions();
-    if (argc > 1 && strcmp(argv[1], "threads") == 0)
+    const char *mode = argc > 1 ? argv[1] : "";
+    if (strcmp(mode, "asks") == 0) {
+        asks();
+        return 0;
+    }
+    if (strcmp(mode, "threads") == 0 || strcmp(mode, "many") == 0)
         MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
     else
         MPI_Init(&argc, &argv);
@@ -122,9 +202,15 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     next = (rank + 1) % size;
     before = (rank + size - 1) % size;
-    sends();
-    starts();
-    turned();
+    if (strcmp(mode, "others") == 0) {
+        others(argv[0]);
+    } else if (strcmp(mode, "many") == 0) {
+        many_in_two();
+    } else {
+        sends();
+        starts();
+        turned();
+    }
     MPI_Barrier(MPI_COMM_WORLD);
     if (kills && rank == size - 1)
         raise(SIGKILL);
