@@ -1,6 +1,6 @@
 # mpiexec --report: the page and the trace tell what a program of known traffic did; killed ranks, tools in between, two hosts, many
 # ranks; texts that would command a browser; files that cannot be written.
-# timeout: 90 takes: 10
+# timeout: 240 takes: 10
 source "$VIADUCT_SOURCE/tests/lib/shell"
 [ -f "$VIADUCT_BUILD/lib/libviaduct-profile.so" ] || skip "a build with sanitizers has no libviaduct-profile.so"
 program=$programs/report
