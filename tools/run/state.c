@@ -50,12 +50,17 @@ static void wait_read(int segment, off_t at, struct base_waiting *wait)
     *wait = (struct base_waiting){.kind = WAITS_NOT};
 }
 
+/* Some members may be missing only where all rows are used. */
 static bool members_valid(const struct base_members *members, uint32_t ranks)
 {
     uint64_t known = 0;
-    for (int i = 0; i < BASE_MEMBER_ROWS; i++)
+    bool full = true;
+    for (int i = 0; i < BASE_MEMBER_ROWS; i++) {
         known += members->row[i].count;
-    return known <= members->size && members->size <= 2 * (uint64_t)ranks; /* two groups may share ranks */
+        full = full && members->row[i].count > 0;
+    }
+    return (known == members->size || (full && known < members->size)) &&
+           members->size <= 2 * (uint64_t)ranks; /* two groups may share ranks */
 }
 
 static int by_rank(const void *a, const void *b)
