@@ -51,15 +51,26 @@ expect 0 "~2/12 66" "" $mpiexec -n 12 $work/ring
 expect 0 $'0/2 1 app 0 here\n1/2 1 app 0 here' "" sh -c "$mpiexec -n 1 mpiexec.mpich -n 2 $work/ring | sort"
 expect 0 $'0/2 1 app 0 here\n1/2 1 app 0 here' "" sh -c "mpiexec.mpich -n 1 $mpiexec -n 2 $work/ring | sort"
 
+# hydra itself dies of SIGPIPE, with no word, in one of a hundred jobs as short as these, whatever they run: once more then
+hydra()
+{
+    for try in 1 2 3; do
+        mpiexec.mpich "$@"
+        local status=$?
+        [ $status = 141 ] || break
+    done
+    return $status
+}
+
 # our ranks under hydra, over its PMI-1
 boot=$VIADUCT_BUILD/tests/test-tools-hydra
 for ranks in 1 2 7; do
-    expect 0 "~^ok [0-9]+ of $ranks" "" mpiexec.mpich -n $ranks $boot rank
+    expect 0 "~^ok [0-9]+ of $ranks" "" hydra -n $ranks $boot rank
 done
-# (a shell between, as hydra itself may die of SIGPIPE when its ranks end with an error)
+# (a shell between, as the status of hydra is its own)
 expect 0 $'status 1\nstatus 1' "~called by its port .*use mpiexec without -pmi-port" \
-    mpiexec.mpich -pmi-port -n 2 sh -c "$boot rank; echo status \$?"
+    hydra -pmi-port -n 2 sh -c "$boot rank; echo status \$?"
 # (that hydra passes on the last words of a rank is not sure)
-expect 9 "~" "~" mpiexec.mpich -n 2 $boot abort
-expect 0 "" "~PMI_FD=[0-9]+ is no open connection" mpiexec.mpich -n 1 $boot child
+expect 9 "~" "~" hydra -n 2 $boot abort
+expect 0 "" "~PMI_FD=[0-9]+ is no open connection" hydra -n 1 $boot child
 finish
