@@ -12,9 +12,6 @@
 #include "coll/hall.h"
 #include "coll/nodes.h"
 
-#define SEQUENCE_MASK ((1u << 30) - 1)
-#define STARTED_AGAIN (1 << 30)
-
 static void (*const maker[COLL_KINDS])(struct coll_schedule *schedule) = {
     [COLL_BARRIER] = vcoll_make_barrier,
     [COLL_BCAST] = vcoll_make_bcast,
@@ -43,17 +40,20 @@ static bool root_is_right(const struct coll_call *call)
            (call->between && (call->root == COLL_ROOT_HERE || call->root == COLL_ROOT_BESIDE));
 }
 
-/* The number is taken first: a rank whose preparing fails stays in step with the others. */
+/* The number is taken first: a rank whose preparing fails stays in step with the others, which it tells. */
 static int prepare(const struct coll_call *call, struct coll_schedule **out)
 {
     uint32_t sequence = call->group->sequence++;
     if ((unsigned)call->kind >= COLL_KINDS || !root_is_right(call))
         return vbase_fail(ERR_ARGUMENT, "collective %d with root %d among %d ranks", call->kind, call->root,
                           call->group->size);
+    int tag = (int)(sequence & (call->group->member ? INT32_MAX : SEQUENCE_MASK));
     struct coll_schedule *schedule = vcoll_schedule_new(call);
-    if (!schedule)
+    if (!schedule) {
+        vcoll_withdraw(call->group, tag);
         return ERR_MEMORY;
-    schedule->tag = (int)(sequence & (call->group->member ? INT32_MAX : SEQUENCE_MASK));
+    }
+    schedule->tag = tag;
     struct coll_visit *visit = call->form == COLL_ANY ? NULL : vcoll_memory(schedule, sizeof *visit);
     if (visit && vcoll_hall_enter(&schedule->call, visit))
         vcoll_visit(schedule, visit);
@@ -61,6 +61,7 @@ static int prepare(const struct coll_call *call, struct coll_schedule **out)
         (call->edges ? vcoll_make_neighborhood : call->between ? vcoll_make_between : maker[call->kind])(schedule);
     int error = vcoll_schedule_seal(schedule);
     if (error) {
+        vcoll_withdraw(call->group, tag);
         vcoll_release(schedule);
         return error;
     }
@@ -74,6 +75,14 @@ int vcoll_prepare(const struct coll_call *call, struct coll_schedule **schedule)
     if (!error)
         vcoll_schedule_keep(*schedule);
     return error;
+}
+
+void vcoll_refuse(struct coll_group *group) { vcoll_withdraw(group, (int)(group->sequence++ & SEQUENCE_MASK)); }
+
+void vcoll_refuse_prepared(struct coll_schedule *schedule)
+{
+    vcoll_withdraw(schedule->call.group, schedule->tag);
+    vcoll_release(schedule);
 }
 
 int vcoll_launch(struct coll_schedule *schedule, void (*completed)(void *context, int error), void *context)

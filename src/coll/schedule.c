@@ -6,8 +6,9 @@
  * recurse.
  *
  * Deaths: where they do not end the job, a member may wait for another one that lives, but has left the call because it
- * was told of a death. So while a schedule of messages runs, a request waits for the death of any member: the guard.
- * Whichever is over last, the steps or the guard, finishes the schedule.
+ * was told of a death. And where a member has no memory others wait for what it, or one behind it, never sends: it
+ * withdraws, and they are told. So while a schedule of messages runs, a request waits for either: the guard. Whichever
+ * is over last, the steps or the guard, finishes the schedule.
  *
  * Errors: a truncated message, or one of another length than a fork expects, is remembered and the schedule goes on,
  * because other ranks wait for what follows. After any other error nothing more is started, what is under way is
@@ -264,6 +265,27 @@ static bool note_error(struct coll_schedule *schedule, int error)
     return !atomic_exchange(&schedule->over, true);
 }
 
+/* The tag of the first start of what has TAG. */
+static int tag_first(const struct coll_group *group, int tag)
+{
+    return group->member ? tag : tag & (int)SEQUENCE_MASK;
+}
+
+void vcoll_withdraw(const struct coll_group *group, int tag)
+{
+    vmsg_withdraw(group->context, group->member, group->size, tag_first(group, tag));
+}
+
+/* An error of this rank, in whatever it did. Without memory others would wait for what it does not send. True: it ends
+ * the schedule. */
+static bool note_own_error(struct coll_schedule *schedule, int error)
+{
+    bool ends = note_error(schedule, error);
+    if (ends && error == ERR_MEMORY && !schedule->visit)
+        vcoll_withdraw(schedule->call.group, schedule->tag);
+    return ends;
+}
+
 uint64_t vcoll_buffer_copy(const struct type_buffer *to, const struct type_buffer *from)
 {
     uint64_t given = type_buffer_bytes(from), room = type_buffer_bytes(to), bytes = given < room ? given : room;
@@ -380,7 +402,7 @@ static void fork_now(struct coll_schedule *schedule, const struct coll_step *ste
     if (!fork->other)
         others_make(schedule, fork);
     if (schedule->failure) {
-        note_error(schedule, schedule->failure);
+        note_own_error(schedule, schedule->failure);
         return;
     }
     schedule->step = fork->other;
@@ -449,7 +471,7 @@ static uint32_t start_round(struct coll_schedule *schedule)
         else if (!send_at_once(schedule, step) && (error = start_message(schedule, step, started)) == OK)
             started++;
         if (error)
-            note_error(schedule, error);
+            note_own_error(schedule, error);
     }
     /* seq_cst, both: see note_error */
     atomic_store(&schedule->started, started);
@@ -485,8 +507,8 @@ static void schedule_ended(struct coll_schedule *schedule)
 static void steps_ended(struct coll_schedule *schedule)
 {
     /* relaxed: nobody else counts the steps, so where it is 2 there is a guard, even if that ends just now */
-    if (unlikely(atomic_load_explicit(&schedule->ends, memory_order_relaxed) > 1))
-        vmsg_cancel(&schedule->guard);
+    if (atomic_load_explicit(&schedule->ends, memory_order_relaxed) > 1 && vmsg_guard_end(&schedule->guard))
+        atomic_store_explicit(&schedule->ends, 1, memory_order_relaxed); /* nobody else has to do with it any more */
     schedule_ended(schedule);
 }
 
@@ -512,7 +534,7 @@ static void pending_end(struct coll_schedule *schedule)
 static void step_completed(struct msg_request *request)
 {
     struct coll_schedule *schedule = request->owner;
-    if (unlikely(request->result.error) && note_error(schedule, request->result.error))
+    if (unlikely(request->result.error) && note_own_error(schedule, request->result.error))
         cancel_round(schedule);
     pending_end(schedule);
 }
@@ -532,22 +554,28 @@ static void guard_ended(struct msg_request *request)
 {
     struct coll_schedule *schedule = request->owner;
     /* where no round is under way the thread that starts the next one sees the error first */
-    if (request->result.error == ERR_PEER_DEAD && note_error(schedule, ERR_PEER_DEAD) && round_hold(schedule)) {
+    if (note_error(schedule, request->result.error) && round_hold(schedule)) {
         cancel_round(schedule);
         pending_end(schedule);
     }
     schedule_ended(schedule);
 }
 
-/* A visit ends by itself; of some ranks of a context others may die. */
-static void guard_start(struct coll_schedule *schedule)
+/* A visit ends by itself; of some ranks of a context others may die. All starts of a schedule have one guard's tag:
+ * where one has ended early messages of it may be left, so those behind it end in the same way. */
+static int guard_start(struct coll_schedule *schedule)
 {
     const struct coll_group *group = schedule->call.group;
+    bool guards = !schedule->visit && group->size > 1;
     schedule->guard.completed = guard_ended;
     schedule->guard.owner = schedule;
-    atomic_store_explicit(&schedule->ends, 2, memory_order_relaxed);
-    if (schedule->visit || group->member || !vmsg_death_await(group->context, &schedule->guard))
+    atomic_store_explicit(&schedule->ends, guards ? 2 : 1, memory_order_relaxed);
+    int error = guards ? vmsg_guard_start(&schedule->guard, group->context, tag_first(group, schedule->tag),
+                                          !group->member)
+                       : OK;
+    if (unlikely(error))
         atomic_store_explicit(&schedule->ends, 1, memory_order_relaxed);
+    return error;
 }
 
 void vcoll_schedule_start(struct coll_schedule *schedule)
@@ -560,7 +588,9 @@ void vcoll_schedule_start(struct coll_schedule *schedule)
     atomic_store_explicit(&schedule->lacking, 0, memory_order_relaxed);
     atomic_store_explicit(&schedule->state, SCHEDULE_RUNNING, memory_order_relaxed);
     atomic_store_explicit(&schedule->pending, 0, memory_order_relaxed);
-    guard_start(schedule);
+    int error = guard_start(schedule);
+    if (unlikely(error))
+        note_error(schedule, error);
     run_rounds(schedule);
 }
 

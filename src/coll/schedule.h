@@ -70,6 +70,8 @@ struct coll_schedule {
     char *at, *end; /* what is left of the arena */
 };
 #define SCHEDULE_BYTES 8192
+#define SEQUENCE_MASK ((1u << 30) - 1) /* of a tag, see run.c */
+#define STARTED_AGAIN (1 << 30)
 #define SCHEDULE_IDLE 0u
 #define SCHEDULE_RUNNING 1u
 #define SCHEDULE_DONE 2u
@@ -112,6 +114,8 @@ void vcoll_schedule_stop(struct coll_schedule *schedule, int error); /* cancels 
 void vcoll_schedule_note(struct coll_schedule *schedule, int error);
 /* Another member calls something else: nothing more is started. */
 void vcoll_schedule_end(struct coll_schedule *schedule, int error);
+/* This rank has no memory for its part of what has TAG: the other members are told, and end with an error. */
+void vcoll_withdraw(const struct coll_group *group, int tag);
 /* Which member of the group a rank is. */
 int vcoll_member(const struct coll_schedule *schedule, int rank);
 

@@ -54,6 +54,8 @@ static const struct rule {
     [COLL_ALLTOALLW] = {ALL_ARRAYS | TYPED, BOTH, BOTH, SEND, SEND},
 };
 
+#define NEAR_WORDS 96 /* of 16 ranks: a blocking call on fewer needs no memory */
+
 /* A checked call. It lies on the stack for a blocking call, else with the request. */
 struct work {
     const char *name;       /* of the MPI call */
@@ -63,7 +65,8 @@ struct work {
     struct coll_schedule *schedule; /* of a request */
     struct mpi_call_check *check;   /* of a request that was not prepared, with VIADUCT_CHECK; else NULL */
     struct mpi_user_operation operation;
-    int64_t *arrays, *next; /* widened arrays; NULL where none was needed */
+    int64_t *arrays, *next; /* widened arrays, from malloc; NULL where none was needed */
+    int64_t *near;          /* room of NEAR_WORDS that is there already; NULL: there is none */
     bool kept;              /* references on operation's objects are held */
 };
 
@@ -109,15 +112,25 @@ static int partners_of(const struct work *work, const struct coll_side *side)
     return side == &work->call.send ? work->sends : work->receives;
 }
 
+/* The others are told, but of what may be carried out in shared memory, where they may look for this rank. */
+static COLD int64_t *arrays_refuse(struct work *work)
+{
+    bool meets = work->near && (work->call.kind == COLL_ALLGATHERV || work->call.kind == COLL_REDUCE_SCATTER);
+    if (!meets)
+        vcoll_refuse(&work->comm->coll);
+    return NULL;
+}
+
 /* Room for an array of 64 bits each; NULL: no memory. */
 static int64_t *array_room(struct work *work)
 {
     size_t size = (size_t)(work->sends > work->receives ? work->sends : work->receives);
-    if (!work->arrays)
-        work->arrays = work->next = malloc(6 * size * sizeof(int64_t) + 1);
+    if (!work->next && work->near && 6 * size <= NEAR_WORDS)
+        work->next = work->near;
+    if (!work->next && !(work->arrays = work->next = malloc(6 * size * sizeof(int64_t) + 1)))
+        return arrays_refuse(work);
     int64_t *place = work->next;
-    if (place)
-        work->next += size;
+    work->next += size;
     return place;
 }
 
@@ -162,8 +175,9 @@ static int arrays_fill(struct work *work, const struct collective *c, const stru
     if (partners > 0 && (!from->counts || (displaced && !from->displacements) || (typed && !from->types)))
         return mpi_error(work->comm, c->call, MPI_ERR_ARG, "an array of the %s side is NULL", name);
     side->counts = array_widen(work, from->counts, partners, c->wide);
-    side->displacements =
-        displaced ? array_widen(work, from->displacements, partners, c->wide || (c->neighbors && typed)) : NULL;
+    if (displaced && side->counts)
+        side->displacements =
+            array_widen(work, from->displacements, partners, c->wide || (c->neighbors && typed));
     if (partners > 0 && (!side->counts || (displaced && !side->displacements)))
         return mpi_engine_error(work->comm, c->call, ERR_MEMORY);
     for (int i = 0; i < partners; i++)
@@ -380,7 +394,7 @@ MPI_HOT int work_make(struct work *work, const struct collective *c, bool blocks
         return mpi_wrong(NULL, c->call, &mpi_kind_comm, c->comm);
     work->name = c->call;
     work->comm = comm;
-    work->arrays = NULL;
+    work->arrays = work->next = NULL;
     work->kept = false;
     work->sends = comm->peers;
     work->receives = kind == COLL_REDUCE_SCATTER ? comm->size : comm->peers;
@@ -416,7 +430,9 @@ MPI_HOT int work_make(struct work *work, const struct collective *c, bool blocks
 MPI_HOT int collective_run_here(const struct collective *c)
 {
     struct work work;
+    int64_t near[NEAR_WORDS];
     work.arrays = NULL;
+    work.near = near;
     int error = work_make(&work, c, true);
     if (likely(!error)) {
         error = vcoll_run(&work.call);
@@ -494,13 +510,23 @@ static int checked_raise(const char *call, struct mpi_request *request, int clas
 static const struct mpi_request_kind checked_request = {
     .done = checked_done, .outcome = checked_outcome, .raise = checked_raise, .start = work_start, .drop = work_drop};
 
+/* The others are told. */
+static COLD int request_refuse(const struct collective *c)
+{
+    struct mpi_comm *comm = mpi_comm_at(c->comm);
+    if (comm)
+        vcoll_refuse(&comm->coll);
+    return mpi_error(comm, c->call, MPI_ERR_NO_MEM, "no memory for a request");
+}
+
 /* The schedule with all it needs, in a request that is not started. */
 static int request_make(const struct collective *c, bool again, MPI_Request *out, struct mpi_request **request)
 {
     struct work *work = malloc(sizeof *work);
     if (!work)
-        return mpi_error(NULL, c->call, MPI_ERR_NO_MEM, "no memory for a request");
+        return request_refuse(c);
     work->arrays = NULL;
+    work->near = NULL;
     int error = work_make(work, c, again);
     if (!error && !out)
         error = mpi_null(work->comm, c->call, "request");
@@ -515,7 +541,7 @@ static int request_make(const struct collective *c, bool again, MPI_Request *out
         goto failed;
     *request = mpi_request_take(checks ? &checked_request : &collective_request, c->call, work->comm);
     if (!*request) {
-        vcoll_release(work->schedule);
+        vcoll_refuse_prepared(work->schedule);
         error = ERR_MEMORY;
         goto failed;
     }

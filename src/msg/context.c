@@ -166,6 +166,7 @@ void vmsg_context_close(struct msg_context *context)
         if (context->member[i])
             member_close(context->member[i]);
     receives_cancel(&context->wildcard);
+    vmsg_withdrawals_drop(context);
     msg_progress_leave();
     context_free(context);
 }

@@ -65,6 +65,7 @@ struct msg_engine {
     struct list stuck;       /* peers with something queued */
     struct list finished;    /* requests whose callback is due */
     struct list words;       /* requests for what other ranks store in shared memory: each round looks */
+    struct list guards, withdrawals; /* see withdraw.c; no work */
     uint64_t pending_sends;  /* the sum over all peers that have not said goodbye: stop waits for them */
 
     const struct msg_taker *taker; /* NULL: none */

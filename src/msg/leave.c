@@ -125,6 +125,7 @@ static void rank_end(int world)
         if (vmsg_engine.context[id])
             context_end(vmsg_engine.context[id], world);
     vmsg_words_end(world, dead_error(world));
+    vmsg_guards_end(world, dead_error(world));
 }
 
 /* Under progress. What a rank of this node sent before it ended lies in its lane. */

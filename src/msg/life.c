@@ -49,6 +49,8 @@ static int memory_ready(struct msg_engine *engine)
     list_init(&engine->stuck);
     list_init(&engine->finished);
     list_init(&engine->words);
+    list_init(&engine->guards);
+    list_init(&engine->withdrawals);
     list_init(&vmsg_early);
     vbase_pool_open(&vmsg_messages, sizeof(struct msg_message), MESSAGES_MOST);
     vbase_pool_open(&vmsg_transfers, sizeof(struct msg_transfer), MESSAGES_MOST);
@@ -64,6 +66,8 @@ static int memory_ready(struct msg_engine *engine)
 
 static void memory_close(struct msg_engine *engine)
 {
+    if (engine->withdrawals.head.next)
+        vmsg_withdrawals_drop(NULL);
     vbase_pool_close(&vmsg_messages);
     vbase_pool_close(&vmsg_transfers);
     vmsg_scratch_close();

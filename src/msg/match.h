@@ -191,6 +191,11 @@ void vmsg_request_abandon(struct msg_request *request, int error);
 void vmsg_cancel_asked(struct msg_peer *peer, uint64_t header, const union msg_frame_body *body);
 void vmsg_cancel_answered(struct msg_peer *peer, uint64_t header, const union msg_frame_body *body);
 
+/* ---- withdraw.c -------------------------------------------------------------------------------------------------- */
+void vmsg_guards_end(int world, int error); /* progress held; those that the death of a rank ends */
+void vmsg_withdrawals_drop(const struct msg_context *context); /* NULL: all */
+void vmsg_withdrawn(struct msg_peer *peer, uint64_t header, const union msg_frame_body *body);
+
 /* ---- self.c ------------------------------------------------------------------------------------------------------ */
 int vmsg_self_send(struct msg_request *request, struct msg_member *member) MUST_CHECK;
 

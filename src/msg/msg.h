@@ -247,9 +247,17 @@ VEXPORT uint64_t vmsg_events_dropped(enum msg_event_kind kind); /* since the las
 VEXPORT uint32_t vmsg_deaths(void); /* looks; how many */
 VEXPORT bool vmsg_dead(int world);
 VEXPORT bool vmsg_left(int world);  /* or has said goodbye */
-/* Starts a request that a rank of CONTEXT which dies, or is dead, ends with ERR_PEER_DEAD; cancelled as any other.
- * False: nothing is started, as a death ends the job. */
-VEXPORT bool vmsg_death_await(struct msg_context *context, struct msg_request *request) MUST_CHECK;
+
+/* ---- ranks that cannot go on ------------------------------------------------------------------------------------- */
+
+/* An operation of members of CONTEXT, whose messages have TAG: this rank has no memory for its part of it. SIZE members
+ * are told, MEMBERS are their ranks; NULL: all. What they know of it they keep until the context is closed. */
+VEXPORT void vmsg_withdraw(const struct msg_context *context, const int *members, int size, int tag);
+/* Starts a request that ends with ERR_MEMORY when another member withdraws from it, and (DIES) with ERR_PEER_DEAD when
+ * a rank of CONTEXT dies, or is dead. ERR_MEMORY: one has withdrawn, and nothing is started. */
+VEXPORT int vmsg_guard_start(struct msg_request *guard, struct msg_context *context, int tag, bool dies) MUST_CHECK;
+/* True: it is over, and its callback is never called. False: that is called soon, or was. */
+VEXPORT bool vmsg_guard_end(struct msg_request *guard) MUST_CHECK;
 
 /* ---- shared memory ----------------------------------------------------------------------------------------------- */
 

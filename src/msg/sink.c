@@ -96,6 +96,7 @@ static const struct frame_row {
     [MSG_FRAME_CANCEL] = {vmsg_cancel_asked, sizeof(struct msg_frame_id)},
     [MSG_FRAME_CANCELLED] = {vmsg_cancel_answered, sizeof(struct msg_frame_id)},
     [MSG_FRAME_GOODBYE] = {vmsg_peer_goodbye, 0},
+    [MSG_FRAME_WITHDRAW] = {vmsg_withdrawn, 0},
 };
 
 /* Every other frame. True: what a thread waits for is here. */

@@ -31,6 +31,7 @@ enum msg_frame {
     MSG_FRAME_GOODBYE,   /* nothing; tag: the life of the engine      the last frame of this rank to that one in it */
     MSG_FRAME_FENCE,     /* msg_frame_rail                            I have closed this rail: nothing lands from it */
     MSG_FRAME_LANDED,    /* msg_frame_rail                            so much has come over it */
+    MSG_FRAME_WITHDRAW,  /* nothing; tag and context: of what         this rank has no memory for its part of it */
     MSG_FRAME_KINDS
 };
 

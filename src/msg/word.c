@@ -25,20 +25,6 @@ void vmsg_word_await(struct msg_context *context, struct msg_request *request, b
         msg_death_again();
 }
 
-static bool word_never(void *owner)
-{
-    (void)owner;
-    return false;
-}
-
-bool vmsg_death_await(struct msg_context *context, struct msg_request *request)
-{
-    if (likely(!vmsg_engine.open || !vmsg_engine.job->survives))
-        return false;
-    vmsg_word_await(context, request, word_never);
-    return true;
-}
-
 bool vmsg_word_take(struct msg_request *request)
 {
     msg_lock(&vmsg_engine.leaf);
