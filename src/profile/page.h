@@ -12,6 +12,7 @@
 
 #include "base/compiler.h"
 #include "mpi/calls.h"
+#include <stdatomic.h>
 
 #define PROFILE_VARIABLE "VIADUCT_JOB_PROFILE"
 #define PROFILE_LIBRARY  "libviaduct-profile.so"
@@ -44,6 +45,11 @@ enum profile_call {
 #define PROFILE_BLOCKS 256 /* of ranks, in the order of their numbers: of one rank each, where there are no more */
 #define PROFILE_SIZES  48  /* of messages: 0 bytes, 1, 2 to 3, 4 to 7 ... */
 
+/* Calls that do not wait take no longer than reading the clock does. Where no events are wanted, each rank times the
+ * first of each kind, and after them one of so many in the mean, see record.h. */
+#define PROFILE_TIMED_FIRST 64
+#define PROFILE_TIMED_ONE   32
+
 struct profile_header {
     uint64_t magic;
     uint32_t calls, seats, ranks; /* of the host, of the job */
@@ -52,7 +58,8 @@ struct profile_header {
 };
 
 struct profile_sum {
-    uint64_t count, ticks, most;
+    _Atomic uint64_t count; /* stored under the lock of the rank: relaxed */
+    uint64_t ticks, most;   /* of all calls, where not all are timed an estimate; of the longest one that was timed */
 };
 struct profile_traffic {
     uint64_t messages, bytes;
@@ -63,11 +70,8 @@ struct profile_event {
 };
 
 struct profile_page {
-    /* Sampled while the rank runs. */
-    uint64_t ticks; /* in calls, all together */
-    uint64_t calls;
-    struct profile_traffic sent; /* by point-to-point messages */
-    _Atomic uint32_t pid;        /* of the process that took it; 0: none has */
+    uint64_t ticks;       /* in calls, all together */
+    _Atomic uint32_t pid; /* of the process that took it; 0: none has */
     uint32_t events;
     uint32_t no_messages; /* none are counted: the program's handles are not those of our mpi.h */
     uint64_t begun, ended; /* 0: not yet */
@@ -75,7 +79,7 @@ struct profile_page {
 
     char summary[400]; /* of the job, by rank 0: what was chosen */
     struct profile_sum call[PROFILE_CALLS];
-    struct profile_traffic size[PROFILE_SIZES];
+    struct profile_traffic size[PROFILE_SIZES]; /* of point-to-point messages, all together those that were sent */
     struct profile_traffic to[PROFILE_BLOCKS];
     struct profile_event event[];
 };

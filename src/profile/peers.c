@@ -12,16 +12,16 @@
 #define BUCKETS  256               /* of requests */
 #define IN_TABLE ((uintptr_t)4096) /* handles of predefined types are below it */
 
-/* The members of a communicator, by their ranks in the job; of another group, those that messages go to. */
+/* The blocks of the members of a communicator; of another group, of those that messages go to. */
 static struct route {
     MPI_Comm comm;
-    int size, *rank;
+    int size, *block; /* -1: not of this job's world */
 } routes[ROUTES];
 
 /* Requests that can be started. */
 struct profile_made {
     MPI_Request request;
-    int64_t to; /* -1: not known */
+    int to; /* a block; -1: not known */
     uint64_t bytes;
     struct profile_made *next;
 };
@@ -46,29 +46,33 @@ static void route_fill(struct route *route, MPI_Comm comm)
     if (inter ? OWN_NEXT(Comm_remote_group)(comm, &members) : OWN_NEXT(Comm_group)(comm, &members))
         return;
     OWN_NEXT(Group_size)(members, &size);
-    int *local = malloc((size_t)size * sizeof *local), *rank = realloc(route->rank, (size_t)size * sizeof *rank);
-    if (rank)
-        route->rank = rank;
+    int *local = malloc((size_t)size * sizeof *local), *block = realloc(route->block, (size_t)size * sizeof *block);
+    if (block)
+        route->block = block;
     for (int i = 0; local && i < size; i++)
         local[i] = i;
-    if (local && rank && OWN_NEXT(Comm_group)(MPI_COMM_WORLD, &all) == MPI_SUCCESS) {
-        if (OWN_NEXT(Group_translate_ranks)(members, size, local, all, rank) == MPI_SUCCESS)
+    if (local && block && OWN_NEXT(Comm_group)(MPI_COMM_WORLD, &all) == MPI_SUCCESS) {
+        if (OWN_NEXT(Group_translate_ranks)(members, size, local, all, block) == MPI_SUCCESS)
             route->size = size;
+        for (int i = 0; i < route->size; i++)
+            block[i] = block[i] >= 0 && (uint32_t)block[i] < profile_ranks
+                           ? (int)profile_block((uint32_t)block[i], profile_ranks)
+                           : -1;
         OWN_NEXT(Group_free)(&all);
     }
     OWN_NEXT(Group_free)(&members);
     free(local);
 }
 
-/* -1: not known. Under the lock. */
-static int64_t rank_in_job(MPI_Comm comm, int rank)
+/* The block of RANK of COMM; -1: not known. Under the lock. */
+static int block_of(MPI_Comm comm, int rank)
 {
-    if (comm == MPI_COMM_WORLD)
-        return rank;
+    if (comm == MPI_COMM_WORLD && profile_ranks <= PROFILE_BLOCKS)
+        return rank < (int)profile_ranks ? rank : -1;
     struct route *route = &routes[bucket_of((uintptr_t)comm, ROUTES)];
     if (route->comm != comm)
         route_fill(route, comm);
-    return rank < route->size ? route->rank[rank] : -1;
+    return rank < route->size ? route->block[rank] : -1;
 }
 
 void profile_comm_freed(MPI_Comm comm)
@@ -110,15 +114,14 @@ static void traffic_add(struct profile_traffic *traffic, uint64_t bytes)
     traffic->bytes += bytes;
 }
 
-static void message_count(int64_t to, uint64_t bytes)
+static void message_count(int to, uint64_t bytes)
 {
     struct profile_page *page = atomic_load_explicit(&profile_page, memory_order_relaxed);
     if (unlikely(!page)) /* a callback has forked */
         return;
-    traffic_add(&page->sent, bytes);
     traffic_add(&page->size[size_of(bytes)], bytes);
-    if (to >= 0 && to < profile_ranks)
-        traffic_add(&page->to[profile_block((uint32_t)to, profile_ranks)], bytes);
+    if (to >= 0)
+        traffic_add(&page->to[to], bytes);
 }
 
 void profile_sent(MPI_Comm comm, int to, MPI_Count count, MPI_Datatype type)
@@ -127,7 +130,7 @@ void profile_sent(MPI_Comm comm, int to, MPI_Count count, MPI_Datatype type)
         return;
     uint64_t bytes = bytes_of(count, type);
     bool locked = profile_lock_take(&profile_lock);
-    message_count(rank_in_job(comm, to), bytes);
+    message_count(block_of(comm, to), bytes);
     profile_lock_give(&profile_lock, locked);
 }
 
@@ -158,7 +161,7 @@ void profile_made(const MPI_Request *request, MPI_Comm comm, int to, MPI_Count c
         return;
     *one = (struct profile_made){*request, -1, bytes_of(count, type), NULL};
     bool locked = profile_lock_take(&profile_lock);
-    one->to = rank_in_job(comm, to);
+    one->to = block_of(comm, to);
     profile_lock_give(&profile_lock, locked);
     profile_made_keep(one);
 }

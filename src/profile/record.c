@@ -16,7 +16,9 @@
 
 struct profile_page *_Atomic profile_page;
 bool profile_messages;
+bool profile_all;
 _Thread_local bool profile_inside;
+_Thread_local struct profile_steps profile_steps;
 struct profile_lock profile_lock;
 uint32_t profile_ranks;
 
@@ -65,6 +67,7 @@ static struct profile_page *page_take(int fd, uint32_t seat)
         return NULL;
     }
     room = header.room;
+    profile_all = room > 0;
     profile_ranks = header.ranks;
     return page;
 }
@@ -149,21 +152,43 @@ static void event_add(struct profile_page *page, enum profile_call call, uint64_
     page->events = events;
 }
 
-void profile_record(enum profile_call call, uint64_t began, uint64_t ended)
+/* ---- calls ------------------------------------------------------------------------------------------------------- */
+
+/* The ticks that a timed call stands for. */
+static uint64_t step_end(uint64_t spent, uint64_t ended)
+{
+    struct profile_steps *steps = &profile_steps;
+    if (steps->passed <= steps->step) { /* one that is always timed, inside of a step */
+        steps->since += spent;
+        return spent;
+    }
+    uint64_t all = spent * steps->passed, most = ended - steps->since;
+    steps->random = steps->random * 1664525 + 1013904223;
+    steps->step = (uint32_t)((uint64_t)steps->random * (2 * PROFILE_TIMED_ONE - 1) >> 32);
+    steps->passed = 0;
+    steps->since = ended;
+    return all < most ? all : most;
+}
+
+void profile_record(enum profile_call call, uint64_t began)
 {
     struct profile_page *page = atomic_load_explicit(&profile_page, memory_order_relaxed);
     if (unlikely(!page)) /* a callback has forked */
         return;
+    uint64_t ended = began == PROFILE_UNTIMED ? 0 : clock_ticks(), spent = ended - began;
     struct profile_sum *sum = &page->call[call];
-    uint64_t spent = ended - began;
     bool locked = profile_lock_take(&profile_lock);
-    sum->count++;
-    sum->ticks += spent;
-    if (spent > sum->most)
-        sum->most = spent;
-    page->calls++;
-    page->ticks += spent;
-    if (unlikely(room))
-        event_add(page, call, began, spent);
+    /* relaxed: under the lock */
+    atomic_store_explicit(&sum->count, atomic_load_explicit(&sum->count, memory_order_relaxed) + 1,
+                          memory_order_relaxed);
+    if (ended) {
+        uint64_t all = step_end(spent, ended);
+        sum->ticks += all;
+        page->ticks += all;
+        if (spent > sum->most)
+            sum->most = spent;
+        if (unlikely(room))
+            event_add(page, call, began, spent);
+    }
     profile_lock_give(&profile_lock, locked);
 }

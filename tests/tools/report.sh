@@ -105,6 +105,15 @@ assert shortest > 0 and len(calls) < 400002 and max(least) >= shortest - 2, (sho
 PYTHON
 fi
 
+# without a trace calls that do not wait are all counted and not all timed; what is estimated is no more than there was
+has "<tr><td>MPI_Comm_rank<td>400002<td>"
+lacks "is an estimate"
+expect 0 "" "" timeout 60 $mpiexec --report $work/page.html -n 2 $program many
+has "<tr><td>MPI_Comm_rank<td>400002<td>"
+has "their time is an estimate"
+share=$(sed -n 's/.*<td>time in MPI<td>\([0-9]*\)[.].*/\1/p' $work/page.html)
+[ -n "$share" ] && [ $share -le 200 ] || fail "two threads are in MPI for $share % of the time of their ranks"
+
 # two sessions, opened by two threads at the same time; one ends before the other
 for round in 1 2 3 4 5; do
     expect 0 "" "" timeout 30 $mpiexec --report $work/page.html -n 2 $program sessions

@@ -120,6 +120,16 @@ static void *counters_read(const struct run_job *job)
     return NULL;
 }
 
+static struct profile_traffic sent_of(const struct profile_page *page)
+{
+    struct profile_traffic sent = {0, 0};
+    for (int i = 0; i < PROFILE_SIZES; i++) {
+        sent.messages += page->size[i].messages;
+        sent.bytes += page->size[i].bytes;
+    }
+    return sent;
+}
+
 static const struct base_counters *counters_of(const void *all, int seat)
 {
     return (const void *)((const char *)all + (size_t)seat * BASE_COUNTERS_SIZE);
@@ -132,9 +142,10 @@ static void sample_add(struct run_job *job, uint64_t now_ns)
     void *counters = counters_read(job);
     for (int i = 0; i < job->local; i++) {
         const struct profile_page *page = page_of(profile, i);
+        struct profile_traffic sent = sent_of(page);
         now.mpi_ns += vbase_clock_ns_of_ticks(page->ticks);
-        now.messages += page->sent.messages;
-        now.bytes += page->sent.bytes;
+        now.messages += sent.messages;
+        now.bytes += sent.bytes;
         for (int card = 0; counters && card < COUNT_CARDS; card++)
             now.card[card] += (&counters_of(counters, i)->card0)[card];
     }
@@ -169,12 +180,13 @@ static void sums_add(struct run_bytes *part, const struct profile_page *page, st
 {
     for (uint64_t call = 0; call < PROFILE_CALLS; call++) {
         const struct profile_sum *sum = &page->call[call];
-        struct profile_call_sum one = {call, sum->count, vbase_clock_ns_of_ticks(sum->ticks),
-                                       vbase_clock_ns_of_ticks(sum->most)};
-        if (!sum->count)
+        struct profile_call_sum one = {call, atomic_load_explicit(&sum->count, memory_order_relaxed),
+                                       vbase_clock_ns_of_ticks(sum->ticks), vbase_clock_ns_of_ticks(sum->most)};
+        if (!one.count)
             continue;
         bytes_add(part, &one, sizeof one);
         rank->sums++;
+        rank->calls += one.count;
     }
 }
 
@@ -223,9 +235,8 @@ static void rank_part(struct run_job *job, const struct run_rank *of, const void
                                 .ended = page->ended != 0,
                                 .no_messages = page->no_messages != 0,
                                 .mpi_ns = vbase_clock_ns_of_ticks(page->ticks),
-                                .calls = page->calls,
                                 .shortest_ns = vbase_clock_ns_of_ticks(page->shortest),
-                                .sent = page->sent,
+                                .sent = sent_of(page),
                                 .ran_ns = ns_between(page->begun, page->ended ? page->ended : clock_ticks())};
     if (!page->pid) /* it never called MPI */
         return;

@@ -121,7 +121,15 @@ static void calls_print(FILE *file, const struct profile_job *all)
                 print_seconds((double)mean->most_ns, text[2]), mean->most_rank, mean->slowest,
                 print_seconds((double)mean->slowest_ns, text[3]));
     }
-    fputs("</table></section>\n<section><h2>Time in MPI by rank</h2>\n"
+    fputs("</table>", file);
+    if (!all->job->profile.header->room)
+        fprintf(file,
+                "<p class='note'>All calls are counted. Of calls that do not wait, such as MPI_Isend or MPI_Test, a "
+                "rank times the first %d of each kind and then one in %d, chosen at random: their time is an "
+                "estimate, and their longest one may be missed. With a trace (<code>--report FILE.json</code>) all "
+                "calls are timed.\n",
+                PROFILE_TIMED_FIRST, PROFILE_TIMED_ONE);
+    fputs("</section>\n<section><h2>Time in MPI by rank</h2>\n"
           "<p class='note'>The height of a bar is the share of its time that a rank was in MPI. A rank that is there "
           "less than the others keeps them waiting.</p>\n",
           file);
