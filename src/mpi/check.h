@@ -25,15 +25,18 @@ struct mpi_target;
 void mpi_check_starts(struct msg_request *operation, const struct mpi_message *message, const struct mpi_target *target,
                       bool sends) COLD;
 void mpi_check_ends(struct msg_request *operation) COLD;
-/* Before a collective of all of COMM: compares call and root on all ranks (check_call.c). Raises what differs. */
+/* Before a collective of all of COMM: compares call, root and length on all ranks (check_call.c). Raises what differs.
+ * BYTES: of the payload, where MPI wants it to be the same on all ranks, and it is known. */
 #define MPI_CHECK_NO_ROOT INT_MIN
+#define MPI_CHECK_ANY_LENGTH (-1)
 struct mpi_comm;
 struct coll_schedule;
-int mpi_check_call(struct mpi_comm *comm, const char *call, int root) COLD;
+int mpi_check_call(struct mpi_comm *comm, const char *call, int root, int64_t bytes) COLD;
 /* The same of a call that does not block: prepared by all in the same order; THEN is launched when it has passed. Done:
  * that is over, too, or it has failed, which is raised by the caller. Drop it when it is done, or was not launched. */
 struct mpi_call_check;
-int mpi_check_call_prepare(struct mpi_comm *comm, const char *call, int root, struct mpi_call_check **out) COLD;
+int mpi_check_call_prepare(struct mpi_comm *comm, const char *call, int root, int64_t bytes,
+                           struct mpi_call_check **out) COLD;
 int mpi_check_call_launch(struct mpi_call_check *check, struct coll_schedule *then) COLD;
 bool mpi_check_call_done(const struct mpi_call_check *check) COLD;
 bool mpi_check_call_failed(const struct mpi_call_check *check) COLD;

@@ -1,6 +1,6 @@
 /* VIADUCT_CHECK, collectives that differ: before each one its members reduce notes of what they call, by messages, and
- * all of them learn the first two that differ in the call or in its root. Called by collective.c and by what ends the
- * world. Counts and datatypes are not compared.
+ * all of them learn the first two that differ in the call, in its root, or in the bytes of the payload where these must
+ * be the same on all ranks. Called by collective.c and by what ends the world. Of datatypes only sizes are compared.
  *
  * A call that blocks waits for the result first: MPI lets any collective synchronize. One that does not block starts
  * only when the result is there, from progress. Both take the same way, so a call that blocks is told apart from one
@@ -13,8 +13,10 @@ struct note {
     char call[40];
     int32_t rank, root; /* root: MPI_CHECK_NO_ROOT where there is none */
     uint64_t place;     /* see mpi_check_mark */
+    int64_t bytes;      /* MPI_CHECK_ANY_LENGTH: unknown */
 };
-/* Of ranks that follow each other: the first, and the first that differs from it. */
+/* Of ranks that follow each other: the first, but one that knows its length before one that does not, and the first
+ * that differs from it. */
 struct notes {
     struct note first, other;
     int64_t differ;
@@ -33,6 +35,16 @@ static bool note_is_same(const struct note *a, const struct note *b)
     return a->root == b->root && strcmp(a->call, b->call) == 0;
 }
 
+static bool length_is_same(const struct note *a, const struct note *b)
+{
+    return a->bytes == b->bytes || a->bytes == MPI_CHECK_ANY_LENGTH || b->bytes == MPI_CHECK_ANY_LENGTH;
+}
+
+static bool notes_agree(const struct note *a, const struct note *b)
+{
+    return note_is_same(a, b) && length_is_same(a, b);
+}
+
 /* LOWER, UPPER: of the lower ranks and of those behind them; the result takes the place of UPPER. */
 static void notes_join(void *context, const void *lower, void *upper, size_t count)
 {
@@ -40,18 +52,20 @@ static void notes_join(void *context, const void *lower, void *upper, size_t cou
     struct notes before, behind;
     memcpy(&before, lower, sizeof before); /* neither need be aligned */
     memcpy(&behind, upper, sizeof behind);
-    if (!before.differ && !note_is_same(&before.first, &behind.first)) {
+    if (!before.differ && !notes_agree(&before.first, &behind.first)) {
         before.other = behind.first;
         before.differ = true;
     } else if (!before.differ && behind.differ) {
         before.other = behind.other;
         before.differ = true;
     }
+    if (!before.differ && before.first.bytes == MPI_CHECK_ANY_LENGTH)
+        before.first = behind.first;
     memcpy(upper, &before, sizeof before);
 }
 
 /* One element, so that no algorithm cuts it. */
-static int check_fill(struct mpi_call_check *check, struct mpi_comm *comm, const char *call, int root,
+static int check_fill(struct mpi_call_check *check, struct mpi_comm *comm, const char *call, int root, int64_t bytes,
                       struct coll_call *out)
 {
     struct type_layout *layout;
@@ -63,7 +77,8 @@ static int check_fill(struct mpi_call_check *check, struct mpi_comm *comm, const
         length -= 2; /* the same call with larger counts */
     check->comm = comm;
     check->own = (struct notes){.first = {.rank = comm->thing.rank, .place = mpi_check_mark(mpi_check_caller()),
-                                          .root = mpi_comm_is_inter(comm) ? MPI_CHECK_NO_ROOT : root}};
+                                          .root = mpi_comm_is_inter(comm) ? MPI_CHECK_NO_ROOT : root,
+                                          .bytes = mpi_comm_is_inter(comm) ? MPI_CHECK_ANY_LENGTH : bytes}};
     snprintf(check->own.first.call, sizeof check->own.first.call, "%.*s", (int)length, call);
     *out = (struct coll_call){.kind = COLL_ALLREDUCE, .group = &comm->coll,
                               .send = {.base = &check->own, .count = 1, .layout = layout},
@@ -72,11 +87,13 @@ static int check_fill(struct mpi_call_check *check, struct mpi_comm *comm, const
     return OK;
 }
 
-static void note_describe(const struct note *note, char *text, size_t size)
+static void note_describe(const struct note *note, bool lengths, char *text, size_t size)
 {
-    char place[400], root[32] = "";
-    if (note->root != MPI_CHECK_NO_ROOT)
-        snprintf(root, sizeof root, " with root %d", note->root);
+    char place[400], root[64] = "";
+    int end = note->root == MPI_CHECK_NO_ROOT ? 0 : snprintf(root, sizeof root, " with root %d", note->root);
+    if (lengths)
+        snprintf(root + end, sizeof root - (size_t)end, "%s %lld bytes", end ? " and" : " with",
+                 (long long)note->bytes);
     mpi_check_place(mpi_check_marked(note->place), place);
     snprintf(text, size, "rank %d calls %.39s%s at %s", note->rank, note->call, root,
              basename(place)); /* without the folders both fit into a sentence */
@@ -85,18 +102,18 @@ static void note_describe(const struct note *note, char *text, size_t size)
 static int raise_differ(const struct mpi_call_check *check, const char *call)
 {
     char name[64], first[600], other[600];
-    note_describe(&check->all.first, first, sizeof first);
-    note_describe(&check->all.other, other, sizeof other);
-    return mpi_error(check->comm, call, MPI_ERR_OTHER,
-                     "the ranks of %s call different collectives: %s, %s", mpi_thing_name(check->comm, name), first,
-                     other);
+    bool lengths = note_is_same(&check->all.first, &check->all.other);
+    note_describe(&check->all.first, lengths, first, sizeof first);
+    note_describe(&check->all.other, lengths, other, sizeof other);
+    return mpi_error(check->comm, call, MPI_ERR_OTHER, "the ranks of %s %s: %s, %s", mpi_thing_name(check->comm, name),
+                     lengths ? "pass unlike lengths" : "call different collectives", first, other);
 }
 
-int mpi_check_call(struct mpi_comm *comm, const char *call, int root)
+int mpi_check_call(struct mpi_comm *comm, const char *call, int root, int64_t bytes)
 {
     struct mpi_call_check check;
     struct coll_call reduction;
-    int error = check_fill(&check, comm, call, root, &reduction);
+    int error = check_fill(&check, comm, call, root, bytes, &reduction);
     if (!error) {
         error = vcoll_run_by_messages(&reduction);
         vtype_layout_drop(reduction.send.layout);
@@ -108,11 +125,12 @@ int mpi_check_call(struct mpi_comm *comm, const char *call, int root)
 
 /* ---- of a call that does not block ---- */
 
-int mpi_check_call_prepare(struct mpi_comm *comm, const char *call, int root, struct mpi_call_check **out)
+int mpi_check_call_prepare(struct mpi_comm *comm, const char *call, int root, int64_t bytes,
+                           struct mpi_call_check **out)
 {
     struct coll_call reduction;
     struct mpi_call_check *check = calloc(1, sizeof *check);
-    int error = check ? check_fill(check, comm, call, root, &reduction) : ERR_MEMORY;
+    int error = check ? check_fill(check, comm, call, root, bytes, &reduction) : ERR_MEMORY;
     if (!error) {
         error = vcoll_prepare(&reduction, &check->schedule);
         vtype_layout_drop(reduction.send.layout);

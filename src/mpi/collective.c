@@ -370,12 +370,36 @@ static COLD int comm_refuse(const struct work *work, int class, const char *what
     return mpi_error(work->comm, work->name, class, "%s %s", mpi_thing_name(work->comm, name), what);
 }
 
-/* No short way is taken. Of a call that BLOCKS what the other ranks call is compared; wrong handles are told later. */
-static COLD int enter_watched(const char *call, MPI_Comm handle, int root, bool blocks)
+/* Of a side, for one partner, or for RANKS with counts of their own; MPI_CHECK_ANY_LENGTH: something is wrong with it,
+ * which is told later. */
+static COLD int64_t bytes_of(const struct collective *c, const struct side *side, int ranks)
 {
-    mpi_enter_watched(call);
-    struct mpi_comm *comm = mpi_checking && blocks ? mpi_comm_at(handle) : NULL;
-    return comm ? mpi_check_call(comm, call, root) : MPI_SUCCESS;
+    const struct mpi_type *type = mpi_type_at(side->type);
+    MPI_Count elements = side->count, bytes;
+    if (!type || side->buffer == MPI_IN_PLACE || elements < 0)
+        return MPI_CHECK_ANY_LENGTH;
+    for (int i = 0; side->counts && i < ranks; i++)
+        elements += c->wide ? ((const MPI_Count *)side->counts)[i] : ((const int *)side->counts)[i];
+    return __builtin_mul_overflow(elements, (MPI_Count)type->layout->shape.size, &bytes) ? MPI_CHECK_ANY_LENGTH : bytes;
+}
+
+/* Of the payload, where it is the same on all ranks. */
+static COLD int64_t bytes_agreed(const struct collective *c, const struct mpi_comm *comm)
+{
+    const struct rule *rule = &rules[c->kind];
+    bool is_root = rule->flags & ROOTED && c->root == comm->thing.rank;
+    if (c->neighbors || rule->flags & (SEND_ARRAYS | TYPED) || c->kind == COLL_GATHERV || c->kind == COLL_BARRIER)
+        return MPI_CHECK_ANY_LENGTH;
+    bool sends = c->kind == COLL_GATHER ? !is_root : c->kind == COLL_SCATTER && is_root;
+    return bytes_of(c, sends ? &c->send : &c->receive, comm->size);
+}
+
+/* No short way is taken. Of a call that BLOCKS what the other ranks call is compared; wrong handles are told later. */
+static COLD int enter_watched(const struct collective *c, int root, bool blocks)
+{
+    mpi_enter_watched(c->call);
+    struct mpi_comm *comm = mpi_checking && blocks ? mpi_comm_at(c->comm) : NULL;
+    return comm ? mpi_check_call(comm, c->call, root, bytes_agreed(c, comm)) : MPI_SUCCESS;
 }
 
 MPI_HOT int root_of(const struct collective *c) { return rules[c->kind].flags & ROOTED ? c->root : MPI_CHECK_NO_ROOT; }
@@ -386,7 +410,7 @@ MPI_HOT int work_make(struct work *work, const struct collective *c, bool blocks
     const enum coll_kind kind = c->kind;
     const struct rule *rule = &rules[kind];
     int significant = NO_SIDE, may_be_in_place = NO_SIDE;
-    int error = unlikely(!mpi_quick()) ? enter_watched(c->call, c->comm, root_of(c), blocks) : MPI_SUCCESS;
+    int error = unlikely(!mpi_quick()) ? enter_watched(c, root_of(c), blocks) : MPI_SUCCESS;
     if (unlikely(error))
         return error;
     struct mpi_comm *comm = mpi_comm_at(c->comm);
@@ -535,7 +559,8 @@ static int request_make(const struct collective *c, bool again, MPI_Request *out
     work->check = NULL;
     bool checks = mpi_checking && !again; /* which then starts later than here, see COLL_ONCE */
     work->call.form = again ? COLL_AGAIN : checks ? COLL_ANY : COLL_ONCE;
-    error = checks ? mpi_check_call_prepare(work->comm, c->call, root_of(c), &work->check) : OK;
+    error = checks ? mpi_check_call_prepare(work->comm, c->call, root_of(c), bytes_agreed(c, work->comm),
+                                            &work->check) : OK;
     error = error ? error : vcoll_prepare(&work->call, &work->schedule);
     if (error)
         goto failed;

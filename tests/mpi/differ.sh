@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# VIADUCT_CHECK names both calls where ranks call collectives that differ, and is silent where they do not.
+# VIADUCT_CHECK names both calls where ranks call collectives that differ in kind, root, order or length, and is silent where they do not.
 # timeout: 120 takes: 15
 set -u
 source "$VIADUCT_SOURCE/tests/lib/shell"
@@ -7,11 +7,13 @@ program=$programs/differ
 [ -x "$program" ] || skip "the program with collectives that differ was not built"
 export VIADUCT_CHECK=1
 
-differs() { # WAY SENTENCE
+wrong() { # WAY SENTENCE
     run 20 $mpiexec -n 4 "$program" $1
     [ $status -ne 0 ] && [ $status -ne 124 ] || fail "$1 over $VIADUCT_TRANSPORTS: status $status"
-    expect_err "the ranks of MPI_COMM_WORLD call different collectives: $2" "$1 over $VIADUCT_TRANSPORTS"
+    expect_err "the ranks of MPI_COMM_WORLD $2" "$1 over $VIADUCT_TRANSPORTS"
 }
+differs() { wrong $1 "call different collectives: $2"; }
+unlike() { wrong $1 "pass unlike lengths: $2"; }
 
 for VIADUCT_TRANSPORTS in shm tcp; do
     export VIADUCT_TRANSPORTS
@@ -25,6 +27,13 @@ for VIADUCT_TRANSPORTS in shm tcp; do
     differs request "rank 0 calls MPI_Ibcast with root 0 at .*, rank 1 calls MPI_Ireduce with root 0 at "
     differs prepared "rank 0 calls MPI_Bcast_init with root 1 at .*, rank 1 calls MPI_Bcast_init with root 0 at "
     differs finalize "rank 0 calls MPI_Finalize at .*, rank 1 calls MPI_Barrier at "
+    unlike gather "rank 0 calls MPI_Gather with root 0 and 8 bytes at .*, rank 2 calls MPI_Gather with root 0 and 12 bytes at "
+    unlike scatter "rank 0 calls MPI_Scatter with root 1 and 8 bytes at .*, rank 2 calls MPI_Scatter with root 1 and 4 bytes at "
+    unlike allgather "rank 0 calls MPI_Allgather with 8 bytes at .*, rank 2 calls MPI_Allgather with 12 bytes at "
+    unlike reduce "rank 0 calls MPI_Reduce with root 0 and 8 bytes at .*, rank 2 calls MPI_Reduce with root 0 and 16 bytes at "
+    unlike broadcast "rank 0 calls MPI_Bcast with root 0 and 8 bytes at .*, rank 2 calls MPI_Bcast with root 0 and 4 bytes at "
+    unlike allreduce "rank 0 calls MPI_Iallreduce with 8 bytes at .*, rank 2 calls MPI_Iallreduce with 12 bytes at "
+    unlike reduce_scatter "rank 0 calls MPI_Reduce_scatter with 16 bytes at .*, rank 2 calls MPI_Reduce_scatter with 20 bytes at "
     for ranks in 1 2 3 5; do
         run 20 $mpiexec -n $ranks "$program" right
         expect_status 0 "the same calls, $ranks ranks over $VIADUCT_TRANSPORTS"

@@ -58,6 +58,25 @@ static void finalize(void)
         MPI_Barrier(MPI_COMM_WORLD);
 }
 
+/* One rank passes more, or less, than the others, or than the root expects. */
+static int more, less;
+static void gather(void) { MPI_Gather(words, 2 + more, MPI_INT, words + 16, 2, MPI_INT, 0, MPI_COMM_WORLD); }
+static void scatter(void) { MPI_Scatter(words, 2, MPI_INT, words + 32, 2 - less, MPI_INT, 1, MPI_COMM_WORLD); }
+static void allgather(void) { MPI_Allgather(words, 2, MPI_INT, words + 16, 2 + more, MPI_INT, MPI_COMM_WORLD); }
+static void reduce(void) { MPI_Reduce(words, words + 32, 2, more ? MPI_LONG : MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD); }
+static void broadcast(void) { MPI_Bcast(words, 2 - less, MPI_INT, 0, MPI_COMM_WORLD); }
+static void allreduce(void)
+{
+    MPI_Request request;
+    MPI_Iallreduce(words, words + 32, 2 + more, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+static void reduce_scatter(void)
+{
+    int counts[64] = {1, 1 + more, 2};
+    MPI_Reduce_scatter(words, words + 32, counts, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+}
+
 /* All ranks are told, and go on together. */
 static void told(void)
 {
@@ -100,6 +119,10 @@ static void right(void)
         MPI_Wait(requests, MPI_STATUS_IGNORE);
     }
     MPI_Request_free(requests);
+    MPI_Gather(rank ? &rank : MPI_IN_PLACE, 1, MPI_INT, rank ? NULL : words, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    MPI_Scatter(rank ? NULL : words, 1, MPI_INT, rank ? &word : MPI_IN_PLACE, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    MPI_Gather(&rank, rank ? 4 : 1, rank ? MPI_BYTE : MPI_INT, words, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    MPI_Allgather(MPI_IN_PLACE, rank, MPI_CHAR, words, 1, MPI_INT, MPI_COMM_WORLD);
     MPI_Comm_split(MPI_COMM_WORLD, rank % 2, 0, &half);
     MPI_Barrier(half);
     if (size > 1) {
@@ -116,13 +139,16 @@ static const struct way {
     const char *name;
     void (*differ)(void);
 } ways[] = {{"kind", kind},         {"root", root},         {"order", order}, {"form", form},  {"request", request},
-            {"prepared", prepared}, {"finalize", finalize}, {"told", told},   {"right", right}};
+            {"prepared", prepared}, {"finalize", finalize}, {"told", told},   {"right", right},
+            {"gather", gather}, {"scatter", scatter}, {"allgather", allgather}, {"reduce", reduce},
+            {"broadcast", broadcast}, {"allreduce", allreduce}, {"reduce_scatter", reduce_scatter}};
 
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
+    more = less = rank == 2;
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
         if (argc > 1 && strcmp(ways[i].name, argv[1]) == 0)
             ways[i].differ();
