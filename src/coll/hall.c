@@ -159,6 +159,7 @@ static inline __attribute__((always_inline)) uint64_t payload(const struct coll_
             bytes += (uint64_t)call->receive.counts[r];
         return bytes * coll_element_size(call);
     case COLL_REDUCE_SCATTER_BLOCK:
+    case COLL_ALLTOALL:
         return coll_side_bytes(&call->receive) * (uint64_t)call->group->size;
     default:
         return coll_side_bytes(&call->receive);
