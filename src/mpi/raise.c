@@ -120,7 +120,10 @@ static const struct {
     CLASS(MPI_ERR_RMA_FLAVOR, "the window is of the wrong flavor"),
     CLASS(MPI_ERR_PROC_ABORTED, "a process of the job is gone"),
     CLASS(MPI_ERR_VALUE_TOO_LARGE, "a value does not fit into its variable"),
-    CLASS(MPI_ERR_SESSION, "a session is wrong"), CLASS(MPI_ERR_ERRHANDLER, "an error handler is wrong"),
+    CLASS(MPI_ERR_SESSION, "a session is wrong"),
+#if MPI_ERR_ERRHANDLER != MPI_ERR_ARG
+    CLASS(MPI_ERR_ERRHANDLER, "an error handler is wrong"),
+#endif
     CLASS(MPI_ERR_ABI, "the ABI's rule is broken"),
 };
 

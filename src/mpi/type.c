@@ -41,6 +41,9 @@ static const struct {
     ROW(MPI_INTEGER4, int32_t, ELEMENT_I32), ROW(MPI_INTEGER8, int64_t, ELEMENT_I64),
     ROW(MPI_REAL4, float, ELEMENT_F32), ROW(MPI_REAL8, double, ELEMENT_F64),
     ROW(MPI_COMPLEX8, float complex, ELEMENT_C32), ROW(MPI_COMPLEX16, double complex, ELEMENT_C64),
+#ifdef MPIX_C_FLOAT16 /* of ABIs that have it: it moves, no operation knows it */
+    ROW(MPIX_C_FLOAT16, int16_t, ELEMENT_NONE),
+#endif
     /* In the ABI and not here: they have a name, their size is MPI_UNDEFINED, nothing else can be done with them. */
 #define ABSENT(name) {name, #name, 0, 0, ELEMENT_NONE}
     ABSENT(MPI_REAL2), ABSENT(MPI_COMPLEX4), ABSENT(MPI_LOGICAL16), ABSENT(MPI_INTEGER16), ABSENT(MPI_REAL16),

@@ -8,6 +8,12 @@
 
 #define MPI_INT_HANDLES 1
 
+/* What a program is told, in the place of the standard's */
+#undef MPI_VERSION
+#undef MPI_SUBVERSION
+#define MPI_VERSION    4
+#define MPI_SUBVERSION 0
+
 /* ==== Types ==== */
 
 typedef intptr_t MPI_Aint;
@@ -248,7 +254,7 @@ extern int *const MPI_WEIGHTS_EMPTY;
 #define MPI_ERR_PROC_ABORTED              76
 #define MPI_ERR_VALUE_TOO_LARGE           77
 #define MPI_ERR_SESSION                   75
-#define MPI_ERR_ERRHANDLER                79
+#define MPI_ERR_ERRHANDLER                12 /* MPICH 4.0 has no class of its own for it: MPI_ERR_ARG */
 #define MPI_ERR_ABI                       80
 #define MPI_ERR_LASTCODE                  0x3fffffff
 
@@ -343,6 +349,9 @@ enum {
 #define MPI_C_BOOL                      ((MPI_Datatype)0x4c00013f)
 #define MPI_CXX_BOOL                    ((MPI_Datatype)0x4c000133)
 #define MPI_WCHAR                       ((MPI_Datatype)0x4c00040e)
+
+/* MPICH's own */
+#define MPIX_C_FLOAT16                  ((MPI_Datatype)0x4c000246)
 
 /* Datatypes of a fixed size: in bytes: bits 8 to 15 */
 #define MPI_INT8_T            ((MPI_Datatype)0x4c000137)
