@@ -86,46 +86,45 @@ static void freed_comm(const MPI_Comm *comm)
 #define CHOSEN(...)                SECOND(__VA_ARGS__)
 #define NOTED(note)                CHOSEN(note, (void)0, )
 
-/* ---- how a call begins: those that do not wait, and that programs make often, are not all timed ---- */
+/* ---- calls that do not wait, and that programs make often: not all of them are timed ---- */
 
-#define ENTER(call)               profile_enter()
-#define ENTER_Isend               , profile_enter_short
-#define ENTER_Ibsend              ENTER_Isend
-#define ENTER_Issend              ENTER_Isend
-#define ENTER_Irsend              ENTER_Isend
-#define ENTER_Irecv               ENTER_Isend
-#define ENTER_Isendrecv           ENTER_Isend
-#define ENTER_Isendrecv_replace   ENTER_Isend
-#define ENTER_Imrecv              ENTER_Isend
-#define ENTER_Start               ENTER_Isend
-#define ENTER_Startall            ENTER_Isend
-#define ENTER_Pready              ENTER_Isend
-#define ENTER_Pready_range        ENTER_Isend
-#define ENTER_Pready_list         ENTER_Isend
-#define ENTER_Parrived            ENTER_Isend
-#define ENTER_Iprobe              ENTER_Isend
-#define ENTER_Improbe             ENTER_Isend
-#define ENTER_Test                ENTER_Isend
-#define ENTER_Testall             ENTER_Isend
-#define ENTER_Testany             ENTER_Isend
-#define ENTER_Testsome            ENTER_Isend
-#define ENTER_Request_get_status  ENTER_Isend
-#define ENTER_Test_cancelled      ENTER_Isend
-#define ENTER_Get_count           ENTER_Isend
-#define ENTER_Get_elements        ENTER_Isend
-#define ENTER_Put                 ENTER_Isend
-#define ENTER_Get                 ENTER_Isend
-#define ENTER_Accumulate          ENTER_Isend
-#define ENTER_Comm_rank           ENTER_Isend
-#define ENTER_Comm_size           ENTER_Isend
-#define ENTER_Cart_coords         ENTER_Isend
-#define ENTER_Cart_rank           ENTER_Isend
-#define ENTER_Cart_shift          ENTER_Isend
-#define ENTER_Type_size           ENTER_Isend
-#define ENTER_Type_get_extent     ENTER_Isend
-#define ENTER_Get_address         ENTER_Isend
-#define ENTER_Initialized         ENTER_Isend
-#define ENTER_Finalized           ENTER_Isend
+#define SHORT_Isend               , true
+#define SHORT_Ibsend              SHORT_Isend
+#define SHORT_Issend              SHORT_Isend
+#define SHORT_Irsend              SHORT_Isend
+#define SHORT_Irecv               SHORT_Isend
+#define SHORT_Isendrecv           SHORT_Isend
+#define SHORT_Isendrecv_replace   SHORT_Isend
+#define SHORT_Imrecv              SHORT_Isend
+#define SHORT_Start               SHORT_Isend
+#define SHORT_Startall            SHORT_Isend
+#define SHORT_Pready              SHORT_Isend
+#define SHORT_Pready_range        SHORT_Isend
+#define SHORT_Pready_list         SHORT_Isend
+#define SHORT_Parrived            SHORT_Isend
+#define SHORT_Iprobe              SHORT_Isend
+#define SHORT_Improbe             SHORT_Isend
+#define SHORT_Test                SHORT_Isend
+#define SHORT_Testall             SHORT_Isend
+#define SHORT_Testany             SHORT_Isend
+#define SHORT_Testsome            SHORT_Isend
+#define SHORT_Request_get_status  SHORT_Isend
+#define SHORT_Test_cancelled      SHORT_Isend
+#define SHORT_Get_count           SHORT_Isend
+#define SHORT_Get_elements        SHORT_Isend
+#define SHORT_Put                 SHORT_Isend
+#define SHORT_Get                 SHORT_Isend
+#define SHORT_Accumulate          SHORT_Isend
+#define SHORT_Comm_rank           SHORT_Isend
+#define SHORT_Comm_size           SHORT_Isend
+#define SHORT_Cart_coords         SHORT_Isend
+#define SHORT_Cart_rank           SHORT_Isend
+#define SHORT_Cart_shift          SHORT_Isend
+#define SHORT_Type_size           SHORT_Isend
+#define SHORT_Type_get_extent     SHORT_Isend
+#define SHORT_Get_address         SHORT_Isend
+#define SHORT_Initialized         SHORT_Isend
+#define SHORT_Finalized           SHORT_Isend
 
 /* ---- the functions ---- */
 
@@ -135,10 +134,11 @@ static void freed_comm(const MPI_Comm *comm)
     int MPI_##Name##suffix(EACH_LISTED(PARAMETER, size, __VA_ARGS__))                                                  \
     {                                                                                                                  \
         NOTED(BEFORE_##Name);                                                                                          \
-        uint64_t began_ = CHOSEN(ENTER_##Name, ENTER, )(PROFILE_##Name##suffix);                                       \
+        const bool short_ = CHOSEN(SHORT_##Name, false, );                                                             \
+        uint64_t began_ = profile_enter(PROFILE_##Name##suffix, short_);                                               \
         int result_ = NEXT(Name##suffix)(EACH_LISTED(ARGUMENT, size, __VA_ARGS__));                                    \
         if (likely(began_)) {                                                                                          \
-            profile_record(PROFILE_##Name##suffix, began_);                                                            \
+            profile_done(PROFILE_##Name##suffix, short_, began_);                                                      \
             if (result_ == MPI_SUCCESS) {                                                                              \
                 NOTED(AFTER_##Name);                                                                                   \
             }                                                                                                          \
@@ -179,7 +179,7 @@ static int timed(enum profile_call call, uint64_t began, int result)
 
 int MPI_Init(int *argc, char ***argv)
 {
-    uint64_t began = profile_enter();
+    uint64_t began = profile_enter(PROFILE_Init, false);
     int result = timed(PROFILE_Init, began, NEXT(Init)(argc, argv));
     profile_begin();
     profile_summarize();
@@ -188,7 +188,7 @@ int MPI_Init(int *argc, char ***argv)
 
 int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 {
-    uint64_t began = profile_enter();
+    uint64_t began = profile_enter(PROFILE_Init_thread, false);
     if (required >= MPI_THREAD_MULTIPLE)
         profile_several();
     int result = timed(PROFILE_Init_thread, began, NEXT(Init_thread)(argc, argv, required, provided));
@@ -199,7 +199,7 @@ int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 
 int MPI_Finalize(void)
 {
-    uint64_t began = profile_enter();
+    uint64_t began = profile_enter(PROFILE_Finalize, false);
     int result = timed(PROFILE_Finalize, began, NEXT(Finalize)());
     profile_end();
     return result;
@@ -209,7 +209,7 @@ int MPI_Finalize(void)
 int MPI_Request_free(MPI_Request *request)
 {
     struct profile_made *one = request && profile_messages ? profile_made_take(*request) : NULL;
-    uint64_t began = profile_enter();
+    uint64_t began = profile_enter(PROFILE_Request_free, false);
     int result = timed(PROFILE_Request_free, began, NEXT(Request_free)(request));
     if (result == MPI_SUCCESS)
         free(one);

@@ -45,8 +45,8 @@ enum profile_call {
 #define PROFILE_BLOCKS 256 /* of ranks, in the order of their numbers: of one rank each, where there are no more */
 #define PROFILE_SIZES  48  /* of messages: 0 bytes, 1, 2 to 3, 4 to 7 ... */
 
-/* Calls that do not wait take no longer than reading the clock does. Where no events are wanted, each rank times the
- * first of each kind, and after them one of so many in the mean, see record.h. */
+/* Calls that do not wait take no longer than reading the clock does: where no events are wanted, each rank times the
+ * first of each kind, and after them one of so many in the mean, see steps.h. */
 #define PROFILE_TIMED_FIRST 64
 #define PROFILE_TIMED_ONE   32
 
@@ -83,6 +83,13 @@ struct profile_page {
     struct profile_traffic to[PROFILE_BLOCKS];
     struct profile_event event[];
 };
+
+/* Under the lock of the rank, so relaxed. */
+static inline void profile_sum_count(struct profile_sum *sum)
+{
+    atomic_store_explicit(&sum->count, atomic_load_explicit(&sum->count, memory_order_relaxed) + 1,
+                          memory_order_relaxed);
+}
 
 /* The block of RANK, of so many ranks. */
 static inline uint32_t profile_block(uint32_t rank, uint32_t ranks)

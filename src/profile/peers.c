@@ -3,8 +3,8 @@
  *
  * A communicator that a tool frees by PMPI_Comm_free is not seen here. Where the next one that the program makes has
  * the same handle, its messages are counted for the ranks of the first. */
-#include "profile/peers.h"
 #include "profile/calls.h"
+#include "profile/lock.h"
 #include "profile/record.h"
 #include <stdlib.h>
 
@@ -34,7 +34,7 @@ static unsigned bucket_of(uintptr_t handle, unsigned buckets)
 
 /* ---- ranks ------------------------------------------------------------------------------------------------------- */
 
-static void route_fill(struct route *route, MPI_Comm comm)
+static COLD void route_fill(struct route *route, MPI_Comm comm)
 {
     MPI_Group members, all;
     int inter = 0, running = 0, size = 0;

@@ -2,7 +2,7 @@
  * other. A child made by fork records nothing: the page is its parent's. */
 #include "profile/record.h"
 #include "profile/calls.h"
-#include "profile/peers.h"
+#include "profile/lock.h"
 #include "base/atomic.h"
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -154,20 +154,13 @@ static void event_add(struct profile_page *page, enum profile_call call, uint64_
 
 /* ---- calls ------------------------------------------------------------------------------------------------------- */
 
-/* The ticks that a timed call stands for. */
-static uint64_t step_end(uint64_t spent, uint64_t ended)
+uint64_t profile_enter_long(void)
 {
-    struct profile_steps *steps = &profile_steps;
-    if (steps->passed <= steps->step) { /* one that is always timed, inside of a step */
-        steps->since += spent;
-        return spent;
-    }
-    uint64_t all = spent * steps->passed, most = ended - steps->since;
-    steps->random = steps->random * 1664525 + 1013904223;
-    steps->step = (uint32_t)((uint64_t)steps->random * (2 * PROFILE_TIMED_ONE - 1) >> 32);
-    steps->passed = 0;
-    steps->since = ended;
-    return all < most ? all : most;
+    /* acquire: with profile_open's release */
+    if (unlikely(!atomic_load_explicit(&profile_page, memory_order_acquire) && !profile_open()) || profile_inside)
+        return 0;
+    profile_inside = true;
+    return clock_ticks();
 }
 
 void profile_record(enum profile_call call, uint64_t began)
@@ -178,11 +171,9 @@ void profile_record(enum profile_call call, uint64_t began)
     uint64_t ended = began == PROFILE_UNTIMED ? 0 : clock_ticks(), spent = ended - began;
     struct profile_sum *sum = &page->call[call];
     bool locked = profile_lock_take(&profile_lock);
-    /* relaxed: under the lock */
-    atomic_store_explicit(&sum->count, atomic_load_explicit(&sum->count, memory_order_relaxed) + 1,
-                          memory_order_relaxed);
+    profile_sum_count(sum);
     if (ended) {
-        uint64_t all = step_end(spent, ended);
+        uint64_t all = profile_step_end(&profile_steps, began, ended);
         sum->ticks += all;
         page->ticks += all;
         if (spent > sum->most)

@@ -1,12 +1,10 @@
-/* What record.c and peers.c share. */
+/* The lock of what a rank records. */
 #pragma once
 
 #include "base/compiler.h"
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
-
-extern uint32_t profile_ranks; /* of the job */
 
 /* Taken where several threads call; a thread that must wait yields. */
 struct profile_lock {
@@ -15,10 +13,16 @@ struct profile_lock {
 };
 extern struct profile_lock profile_lock;
 
+/* False: there is one thread. */
+static inline bool profile_lock_wanted(struct profile_lock *lock)
+{
+    return unlikely(atomic_load_explicit(&lock->used, memory_order_relaxed));
+}
+
 /* False: there is one thread, and it was not taken. */
 static inline bool profile_lock_take(struct profile_lock *lock)
 {
-    if (likely(!atomic_load_explicit(&lock->used, memory_order_relaxed)))
+    if (!profile_lock_wanted(lock))
         return false;
     while (atomic_flag_test_and_set_explicit(&lock->taken, memory_order_acquire))
         sched_yield();
