@@ -68,7 +68,7 @@ measure_inter() {
     local twin inter
     twin=$(each_over twin) inter=$(each_over inter)
     echo "instructions of an exchange over a duplicate of the world: $twin, over an intercommunicator: $inter"
-    [ "$twin" -gt 0 ] && [ $((inter * 10)) -le $((twin * 11)) ] || fail "an intercommunicator costs $inter, not $twin"
+    [ "$twin" -gt 0 ] && [ $((inter * 100)) -le $((twin * 102)) ] || fail "an intercommunicator costs $inter, not $twin"
 }
 measure single
 THREADS=1 measure threads
