@@ -12,6 +12,7 @@ static void context_free(struct msg_context *context)
 {
     free(context->rank_of);
     free(context->world);
+    free(context->rows);
     free(context->member);
     free(context);
 }

@@ -17,6 +17,7 @@ struct msg_context {
     struct msg_member **member; /* by rank in the context, NULL until used */
     int *world;                 /* world rank of each rank; NULL: the same */
     int *rank_of;               /* the inverse, -1: no member; NULL: the same */
+    struct base_members *rows;  /* the same for the note of a wait, see waits_for.c; NULL: not told yet */
     int rank, size;
     uint32_t id;
     uint64_t eager;             /* header of an eager message in it, but for its tag */

@@ -5,6 +5,7 @@
  * awaited one, sent with another tag, on another communicator, or by another rank. */
 #include "msg/transfer.h"
 #include "msg/wait.h"
+#include <stdlib.h>
 
 static struct base_message message_of(const struct msg_message *message, uint32_t context)
 {
@@ -71,12 +72,12 @@ static struct base_message awaited_by(struct msg_request *request, struct msg_pe
 }
 
 /* Most sub-communicators have ranks at equal distances, or are a few such rows. */
-static struct base_members members_of(const struct msg_context *context)
+static COLD struct base_members members_find(const struct msg_context *context)
 {
-    struct base_members members = {.size = context ? (uint32_t)context->size : 0};
+    struct base_members members = {.size = (uint32_t)context->size};
     struct base_member_row *row = members.row;
-    for (int i = 0; i < (int)members.size; i++) {
-        int rank = context->world ? context->world[i] : i;
+    for (int i = 0; i < context->size; i++) {
+        int rank = context->world[i];
         if (row->count == 1)
             row->stride = rank - row->first;
         bool fits = row->count && rank == row->first + (int64_t)row->stride * row->count;
@@ -86,6 +87,22 @@ static struct base_members members_of(const struct msg_context *context)
             row->first = rank;
         row->count++;
     }
+    return members;
+}
+
+/* Found once and kept with the context: a rank may wait in it very often. Under progress. */
+static struct base_members members_of(struct msg_context *context)
+{
+    if (!context)
+        return (struct base_members){.size = 0};
+    if (!context->world)
+        return (struct base_members){.size = (uint32_t)context->size, .row = {{0, 1, (uint32_t)context->size}}};
+    if (context->rows)
+        return *context->rows;
+    struct base_members members = members_find(context);
+    context->rows = malloc(sizeof members);
+    if (context->rows) /* else it is found again */
+        *context->rows = members;
     return members;
 }
 
