@@ -49,6 +49,13 @@ static bool is_launcher(const char *pid)
            strcmp(basename(text), basename(mine)) == 0;
 }
 
+/* A launcher made the segment, and may write; this command and others like it look at it. */
+static bool is_written(const char *descriptor)
+{
+    struct stat status;
+    return lstat(descriptor, &status) == 0 && (status.st_mode & S_IWUSR);
+}
+
 /* The job whose segment it is: a new one keeps the descriptor. */
 static struct found *job_of(struct jobs *jobs, int fd)
 {
@@ -80,7 +87,7 @@ static void process_look(const char *pid, struct jobs *jobs)
             continue;
         }
         job->wanted |= jobs->asked && atoi(pid) == (int)jobs->asked;
-        if (is_launcher(pid) && (!job->launcher || atoi(pid) < (int)job->launcher))
+        if (is_written(path) && is_launcher(pid) && (!job->launcher || atoi(pid) < (int)job->launcher))
             job->launcher = (pid_t)atoi(pid);
     }
     if (descriptors)
@@ -214,6 +221,15 @@ static int states_of(const struct found *found, struct state_job *job)
 
 static void line_print(void *to, const char *text) { fprintf(to, "%s\n", text); }
 
+/* Ranks of other hosts are known to our launcher alone. */
+static void seen_print(const struct found *found, const struct state_job *job)
+{
+    if (!found->launcher && job->count && job->count < job->ranks)
+        printf("%d of %d ranks are seen, those of this host: the job was started by another launcher than Viaduct's "
+               "mpiexec, so look on its other hosts, too\n",
+               job->count, job->ranks);
+}
+
 /* The one job that is meant; NULL: the reason was printed. */
 static const struct found *job_asked(const struct jobs *jobs, const char *verb, const char *word)
 {
@@ -291,6 +307,7 @@ int verb_jobs(int argc, char **argv)
     bool read = found && states_of(found, &job) == OK;
     if (read) {
         state_list(&job, line_print, stdout);
+        seen_print(found, &job);
         if (!job.count)
             fprintf(stderr, "viaduct jobs: %s\n", state_nothing);
         state_free(&job);
@@ -325,6 +342,8 @@ int verb_stuck(int argc, char **argv)
             error = vbase_fail(ERR_NOT_FOUND, "%s", state_nothing);
         else if (!error && !status)
             printf("nobody is stuck: of %d ranks none waits for long\n", job.count);
+        if (!error)
+            seen_print(found, &job);
         state_free(&earlier);
         state_free(&job);
     }

@@ -23,4 +23,17 @@ alone() { $VIADUCT_BIN/viaduct stuck $job >$work/stuck 2>&1; grep -q "^rank 1 wa
 eventually 15 alone || fail "stuck says: $(cat $work/stuck)"
 kill -TERM $job
 wait $job 2>/dev/null
+
+# another launcher: the ranks of this host, and it is said that there are others
+if type mpiexec.hydra >/dev/null 2>&1; then
+    (trap "" PIPE && exec mpiexec.hydra -launcher rsh -launcher-exec lab-rsh -iface eth0 -hosts h0,h1,h2 -ppn 2 -n 6 \
+        $VIADUCT_BUILD/tests/programs/hang cycle) >$work/said 2>&1 &
+    job=$!
+    eventually 20 grep -q there $work/said || fail "not started: $(cat $work/said)"
+    # (processes of all hosts of the laboratory are seen: one job a host)
+    partly() { $VIADUCT_BIN/viaduct stuck $($VIADUCT_BIN/viaduct jobs | awk 'NR == 2 { print $1 }') >$work/stuck 2>&1; grep -q "^2 of 6 ranks are seen, those of this host" $work/stuck; }
+    eventually 15 partly || fail "stuck says: $(cat $work/stuck)"
+    kill -TERM $job
+    wait $job 2>/dev/null
+fi
 finish
