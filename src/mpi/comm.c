@@ -104,11 +104,13 @@ static int predefined_open(uint32_t id, int size, const int *world, const char *
 static void *spare;
 static atomic_bool spare_is_taken;
 
-static bool spare_take(void *unused)
+/* A wait asks again after it was told yes: so a thread knows that the list is its own. */
+static bool spare_take(void *context)
 {
-    (void)unused;
+    bool *mine = context;
     /* acquire: pairs with the release in mpi_list_free */
-    return !atomic_exchange_explicit(&spare_is_taken, true, memory_order_acquire);
+    *mine = *mine || !atomic_exchange_explicit(&spare_is_taken, true, memory_order_acquire);
+    return *mine;
 }
 
 void *mpi_list_new(int ranks, size_t bytes)
@@ -116,16 +118,22 @@ void *mpi_list_new(int ranks, size_t bytes)
     void *list = malloc((size_t)ranks * bytes);
     if (list || ranks > mpi_process.job->size || bytes > MPI_LIST_ITEM)
         return list;
-    return vmsg_wait_until(spare_take, NULL) ? NULL : spare;
+    bool mine = false;
+    int error = vmsg_wait_until(spare_take, &mine);
+    if (error && mine)
+        mpi_list_free(spare);
+    return error ? NULL : spare;
 }
 
 void mpi_list_free(void *list)
 {
-    if (list != spare || !list)
+    if (list != spare || !list) {
         free(list);
-    else
-        /* release: pairs with the acquire in spare_take */
-        atomic_store_explicit(&spare_is_taken, false, memory_order_release);
+        return;
+    }
+    /* release: pairs with the acquire in spare_take */
+    atomic_store_explicit(&spare_is_taken, false, memory_order_release);
+    vmsg_wake(); /* a thread that waits for it */
 }
 
 int mpi_comm_worlds_open(void)
