@@ -136,7 +136,7 @@ int vcoll_cast_long(struct coll_hall *hall, int root, const struct type_buffer *
         int error = mine ? fill_begin(hall, &slot) : take_begin(hall, &slot);
         if (error)
             return error;
-        char *body = hall->annex + hall->casts % HALL_CASTS * HALL_BODY;
+        char *body = hall->bodies.memory + hall->casts % HALL_CASTS * HALL_BODY;
         if (mine) {
             (void)vtype_pack(&cursor, body, length);
             fill_end(hall, slot);

@@ -1,6 +1,7 @@
 /* coll/exchange: payload of a group on one node: each rank gives a part to each, or the same to all, and copies or
- * combines what it gets. In one of two ways:
+ * combines what it gets. In one of three ways:
  *
+ *   block     what each gives in all fits into its block: as desk, in one round
  *   desk      round by round each lays a piece of its parts on its desk and takes its pieces from the desks of all:
  *             two copies for each byte, and one switch of the scheduler for as many bytes as a desk holds
  *   direct    each shows its memory, its key lying in its block, and takes its parts from the memory of the others
@@ -72,9 +73,16 @@ static struct type_buffer part_given(const struct coll_visit *visit, int s)
 
 /* ---- what the others have laid down ---- */
 
+/* Where RANK lays down what belongs to EPOCH. */
+static char *desk_in(const struct coll_visit *visit, int rank, uint64_t epoch)
+{
+    return visit->laid ? hall_data(visit->track, hall_place(rank, epoch), visit->laid)
+                       : hall_desk(visit->hall, rank, epoch);
+}
+
 static const char *desk_of(const struct coll_visit *visit, int rank)
 {
-    return hall_desk(visit->hall, rank, visit->track->epoch);
+    return desk_in(visit, rank, visit->track->epoch);
 }
 
 /* BYTES at OFFSET of what RANK shows. */
@@ -137,7 +145,7 @@ static void combine(struct coll_visit *visit, uint64_t offset, char *out, uint64
 
 static void pieces_lay(struct coll_visit *visit)
 {
-    char *desk = hall_desk(visit->hall, visit->hall->rank, visit->track->epoch + 1);
+    char *desk = desk_in(visit, visit->hall->rank, visit->track->epoch + 1);
     for (int s = 0; s < (visit->same ? 1 : visit->hall->ranks); s++) {
         struct type_buffer part = part_given(visit, s);
         (void)vtype_pack_at(&part, visit->round * visit->piece, desk + (uint64_t)s * visit->piece, visit->piece);
@@ -269,10 +277,18 @@ static void memory_take(struct coll_visit *visit)
 static uint64_t longest_part(const struct coll_visit *visit)
 {
     const struct coll_side *receive = &visit->call->receive;
-    uint64_t most = receive->count;
+    uint64_t most = receive->counts ? 0 : receive->count;
     for (int r = 0; receive->counts && r < visit->hall->ranks; r++)
         most = (uint64_t)receive->counts[r] > most ? (uint64_t)receive->counts[r] : most;
     return most * (receive->layout ? receive->layout->shape.size : 1);
+}
+
+/* A desk holds a piece of MOST bytes; a block whole parts. */
+static void pieces_set(struct coll_visit *visit, uint64_t most)
+{
+    uint64_t longest = longest_part(visit);
+    visit->piece = visit->laid ? longest : most;
+    visit->rounds = steps_of(longest, visit->piece);
 }
 
 static void memory_take_room(struct coll_visit *visit, uint64_t bytes)
@@ -292,8 +308,7 @@ static void moves(struct coll_visit *visit, bool same)
         visit->gives.count *= (uint64_t)visit->hall->ranks;
     if (visit->direct && (!type_buffer_contiguous(&visit->gives) || (!same && in_place(visit))))
         memory_take_room(visit, type_buffer_bytes(&visit->gives));
-    visit->piece = same ? hall_desk_size(visit->hall->ranks) : hall_desk_share(visit->hall->ranks);
-    visit->rounds = steps_of(longest_part(visit), visit->piece);
+    pieces_set(visit, same ? hall_desk_size(visit->hall->ranks) : hall_desk_share(visit->hall->ranks));
     visit->lay = pieces_lay;
     visit->take = pieces_copy;
 }
@@ -307,8 +322,7 @@ static void sums_parts(struct coll_visit *visit)
         memory_take_room(visit, visit->count * visit->size);
         visit->mine = visit->memory;
     }
-    visit->piece = hall_desk_share(visit->hall->ranks) / visit->size * visit->size;
-    visit->rounds = steps_of(longest_part(visit), visit->piece);
+    pieces_set(visit, hall_desk_share(visit->hall->ranks) / visit->size * visit->size);
     visit->lay = pieces_lay;
     visit->take = pieces_combine;
 }
@@ -349,11 +363,13 @@ static void sums_all(struct coll_visit *visit)
     visit->take = sliced ? slices_take : pieces_combine;
 }
 
-void vcoll_visit_exchanges(struct coll_visit *visit, bool direct)
+void vcoll_visit_exchanges(struct coll_visit *visit, enum coll_way way)
 {
     const struct coll_call *call = visit->call;
-    bool sums = true;
-    visit->direct = direct;
+    bool sums = true, gathers = call->kind == COLL_ALLGATHER || call->kind == COLL_ALLGATHERV;
+    visit->direct = way == COLL_DIRECT;
+    visit->laid = way == COLL_BLOCK ? longest_part(visit) * (gathers ? 1 : (uint64_t)visit->hall->ranks) : 0;
+    visit->kernel = NULL; /* nobody combines for others */
     visit->same = false;
     visit->takes = UINT64_MAX;
     visit->size = coll_element_size(call);
@@ -369,9 +385,9 @@ void vcoll_visit_exchanges(struct coll_visit *visit, bool direct)
     else {
         visit->size = 0;
         sums = false;
-        moves(visit, call->kind != COLL_ALLTOALL);
+        moves(visit, gathers);
     }
-    if (!direct)
+    if (!visit->direct)
         return;
     visit->rounds = sums && !scatters(visit) ? 4 : 2;
     visit->takes = visit->rounds;

@@ -82,19 +82,18 @@ static int open_hall(struct coll_group *group)
     return OK;
 }
 
-/* Whether there is an annex, for a call that needs one. */
-static bool annex(struct coll_group *group)
+/* Whether there is an annex of BYTES, for a call that needs it. */
+static bool annex(struct coll_group *group, struct hall_annex *annex, size_t bytes)
 {
-    struct coll_hall *hall = group->hall;
-    if (likely(hall->annex))
+    if (likely(annex->memory))
         return true;
-    if (hall->needs == NONE || ++hall->needs < ANNEX_AT)
+    if (annex->needs == NONE || ++annex->needs < ANNEX_AT)
         return false;
-    if (open_share(group, hall_annex_size(group->size), true, &hall->annex_share) == OK)
-        hall->annex = vmsg_share_memory(hall->annex_share);
+    if (open_share(group, bytes, true, &annex->share) == OK)
+        annex->memory = vmsg_share_memory(annex->share);
     else
-        hall->needs = NONE;
-    return hall->annex != NULL;
+        annex->needs = NONE;
+    return annex->memory != NULL;
 }
 
 /* Whether all members can read each other's memory. Where they cannot the plan has no such way any more. */
@@ -193,6 +192,12 @@ static inline __attribute__((always_inline)) enum coll_way way_of(const struct c
     return way;
 }
 
+static inline bool gives_to_each(enum coll_kind kind)
+{
+    return kind == COLL_ALLTOALL || kind == COLL_REDUCE_SCATTER_BLOCK || kind == COLL_ALLGATHER ||
+           kind == COLL_ALLGATHERV;
+}
+
 static inline void visit_make(struct coll_visit *visit, const struct coll_call *call, struct hall_track *track,
                        enum coll_way way)
 {
@@ -203,8 +208,8 @@ static inline void visit_make(struct coll_visit *visit, const struct coll_call *
     visit->error = OK;
     visit->memory = NULL;
     visit->kernel = way == COLL_BLOCK ? call->reduction.kernel : NULL;
-    if (way != COLL_BLOCK) {
-        vcoll_visit_exchanges(visit, way == COLL_DIRECT);
+    if (way != COLL_BLOCK || gives_to_each(call->kind)) {
+        vcoll_visit_exchanges(visit, way);
         return;
     }
     visit->own = coll_own_base(call);
@@ -225,7 +230,8 @@ static int broadcast(const struct coll_call *call)
     int error = vcoll_cast(hall, call->root, &buffer, &total);
     if (error || total <= HALL_CAST)
         return error;
-    if (coll_plan_way(&hall->plan, COLL_BCAST, total) == COLL_DESK && annex(call->group))
+    if (coll_plan_way(&hall->plan, COLL_BCAST, total) == COLL_DESK &&
+        annex(call->group, &hall->bodies, HALL_CASTS * HALL_BODY))
         return vcoll_cast_long(hall, call->root, &buffer, total);
     return vcoll_run_by_messages(call);
 }
@@ -234,13 +240,15 @@ bool vcoll_hall_run(const struct coll_call *call, int *error)
 {
     struct coll_visit visit;
     enum coll_way way = way_of(call, true);
-    if (way == COLL_MESSAGE || (way == COLL_DESK && !annex(call->group)))
+    struct coll_hall *hall = call->group->hall;
+    if (way == COLL_MESSAGE ||
+        (way == COLL_DESK && !annex(call->group, &hall->desks, hall_desks_size(hall->ranks))))
         return false;
     if (call->kind == COLL_BCAST) {
         *error = broadcast(call);
         return true;
     }
-    visit_make(&visit, call, &call->group->hall->track[0], way);
+    visit_make(&visit, call, &hall->track[0], way);
     *error = vcoll_visit_run(&visit);
     return true;
 }
@@ -285,7 +293,7 @@ bool vcoll_hall_enter(const struct coll_call *call, struct coll_visit *visit)
     struct coll_hall *hall = call->group->hall;
     /* desks belong to the first track */
     if ((way != COLL_BLOCK && way != COLL_DIRECT) || call->kind == COLL_BCAST ||
-        (way == COLL_BLOCK && coll_side_bytes(&call->receive) > HALL_DATA))
+        (way == COLL_BLOCK && payload(call) > HALL_DATA))
         return false;
     uint32_t track = again ? track_keep(hall) : track_next(hall);
     if (!track)
@@ -339,7 +347,8 @@ void vcoll_group_close(struct coll_group *group)
         atomic_fetch_add_explicit(&hall->memory->left.count, 1, memory_order_release);
         vmsg_share_wake(hall->share, 0);
     }
-    vmsg_share_close(hall->annex_share);
+    vmsg_share_close(hall->bodies.share);
+    vmsg_share_close(hall->desks.share);
     vmsg_share_close(hall->share);
     vcoll_hall_drop(hall);
 }

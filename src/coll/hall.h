@@ -9,7 +9,7 @@
  *     block 2r+p       { epoch, 56 bytes }, p = epoch modulo 2      written by rank r
  *   the first track: 1088 bytes more for the result and for each block, for what does not fit beside the epoch
  *
- * and, once larger payload has come a few times, an annex:
+ * and, once calls with larger payload have come a few times, an annex for broadcasts and one for all others:
  *
  *   64 bodies  16 KiB, behind the slots      written by the root
  *   desk 2r+p  8 to 128 KiB                  written by rank r, in epochs of the first track
@@ -76,17 +76,22 @@ struct hall_track {
     _Atomic uint32_t serving; /* whose turn it is */
 };
 
+struct hall_annex {
+    char *memory; /* NULL: there is none (yet) */
+    struct msg_share *share;
+    uint32_t needs; /* calls that needed it, until it was there */
+};
+
 struct coll_hall {
     struct hall_memory *memory;
-    char *annex; /* NULL: there is none (yet) */
+    struct hall_annex bodies, desks;
     int rank, ranks;
     bool crowd;  /* more ranks than processors */
     bool reads;  /* all members can read the memory of all */
     struct hall_track track[HALL_TRACKS];
     uint64_t casts; /* slots so far */
-    struct msg_share *share, *annex_share;
+    struct msg_share *share;
     struct coll_plan plan;
-    uint32_t needs;             /* calls that needed the annex, until it was there */
     uint32_t turn;              /* the track of the last call that does not block */
     uint32_t kept;              /* tracks of persistent calls, as all members agreed */
     _Atomic uint32_t given;     /* of these: not needed here any more */
@@ -119,6 +124,7 @@ struct coll_visit {
     bool same;        /* each rank gives the same to all */
     bool shows;       /* `shown` is */
     uint64_t piece;   /* bytes of each part that a round moves over desks */
+    uint64_t laid;    /* bytes that each gives in all, in its block; 0: not there */
     void *memory;     /* for what may not lie in the program's; NULL: none is needed, or there is none */
     struct msg_shown shown;
 };
@@ -136,14 +142,11 @@ static inline size_t hall_desk_share(int ranks)
     return share < CACHE_LINE ? share : share / CACHE_LINE * CACHE_LINE;
 }
 
-static inline size_t hall_annex_size(int ranks)
-{
-    return HALL_CASTS * HALL_BODY + 2 * (size_t)ranks * hall_desk_size(ranks);
-}
+static inline size_t hall_desks_size(int ranks) { return 2 * (size_t)ranks * hall_desk_size(ranks); }
 
 static inline char *hall_desk(const struct coll_hall *hall, int rank, uint64_t epoch)
 {
-    return hall->annex + HALL_CASTS * HALL_BODY + (2 * (size_t)rank + (epoch & 1)) * hall_desk_size(hall->ranks);
+    return hall->desks.memory + (2 * (size_t)rank + (epoch & 1)) * hall_desk_size(hall->ranks);
 }
 
 /* Which block is a rank's, or the result. */
@@ -204,7 +207,7 @@ static inline void coll_visit_note(struct coll_visit *visit, int error)
 
 /* ---- exchange.c: what is larger ---- */
 
-void vcoll_visit_exchanges(struct coll_visit *visit, bool direct);
+void vcoll_visit_exchanges(struct coll_visit *visit, enum coll_way way);
 void vcoll_visit_end(struct coll_visit *visit); /* gives memory back */
 
 /* ---- cast.c ---- */

@@ -17,7 +17,7 @@
 #endif
 #define MOST (40u << 10) /* bytes of an exchanged block: more than a desk's share */
 
-static void *memory, *annex;
+static void *memory, *bodies, *desks;
 static bool crowd;
 static int ranks, epochs;
 static _Atomic int inside[EPOCHS];
@@ -131,10 +131,10 @@ static void broadcast(struct coll_hall *hall, int e)
 }
 
 /* Each gives a block to each; then the same to all. */
-static void exchange(struct coll_hall *hall, int e, bool direct)
+static void exchange(struct coll_hall *hall, int e, enum coll_way way)
 {
     static _Thread_local unsigned char out[RANKS][MOST], in[RANKS][MOST];
-    size_t bytes = (size_t)e * 977 % MOST;
+    size_t bytes = way == COLL_BLOCK ? (size_t)e * 37 % (HALL_WIDE / (unsigned)ranks) : (size_t)e * 977 % MOST;
     bool all = e % 2;
     struct coll_group group = {.rank = hall->rank, .size = ranks, .hall = hall};
     struct coll_call call = {.kind = all ? COLL_ALLGATHER : COLL_ALLTOALL, .group = &group};
@@ -144,9 +144,9 @@ static void exchange(struct coll_hall *hall, int e, bool direct)
     for (int s = 0; s < ranks; s++)
         memset(given + (size_t)s * bytes, e + hall->rank * 3 + s * 7, bytes);
     struct coll_visit visit;
-    visit_set(&visit, hall, direct ? e % HALL_TRACKS : 0);
+    visit_set(&visit, hall, way == COLL_DIRECT ? e % HALL_TRACKS : 0);
     visit.call = &call;
-    vcoll_visit_exchanges(&visit, direct);
+    vcoll_visit_exchanges(&visit, way);
     CHECK_EQUAL(vcoll_visit_run(&visit), OK);
     memset(out, 0, sizeof out / 8); /* the others have read it */
     for (int r = 0; r < ranks; r++)
@@ -179,7 +179,8 @@ static void together(struct coll_hall *hall, int e)
 
 static void *member(void *argument)
 {
-    struct coll_hall hall = {.rank = (int)(intptr_t)argument, .ranks = ranks, .crowd = crowd, .annex = annex};
+    struct coll_hall hall = {.rank = (int)(intptr_t)argument, .ranks = ranks, .crowd = crowd,
+                             .bodies = {.memory = bodies}, .desks = {.memory = desks}};
     (void)vcoll_hall_lay_out(&hall, memory);
     for (int e = 0; e < epochs; e++) {
         size_t count = (size_t)(e % 8) * (e % 24 == 23 ? 19 : 1); /* 0: a barrier; or 133 of the 136 that fit */
@@ -198,7 +199,7 @@ static void *member(void *argument)
             sum_check(e % 3 ? sum : data, count, e);
         }
         if (e % 4 == 0)
-            exchange(&hall, e / 4, e % 8 == 0);
+            exchange(&hall, e / 4, e % 8 == 0 ? COLL_DIRECT : e % 12 == 4 ? COLL_BLOCK : COLL_DESK);
         if (e % 4 == 1)
             together(&hall, e);
         for (int cast = 0; cast < e % 90; cast += 9)
@@ -219,14 +220,16 @@ static void meet(int n, bool as_crowd)
     size_t bytes = vcoll_hall_lay_out(&sizes, NULL);
     memory = aligned_alloc(CACHE_LINE, bytes);
     memset(memory, 0, bytes);
-    annex = aligned_alloc(CACHE_LINE, hall_annex_size(n));
+    bodies = aligned_alloc(CACHE_LINE, HALL_CASTS * HALL_BODY);
+    desks = aligned_alloc(CACHE_LINE, hall_desks_size(n));
     memset(inside, 0, sizeof inside);
     for (int r = 0; r < n; r++)
         pthread_create(&thread[r], NULL, member, (void *)(intptr_t)r);
     for (int r = 0; r < n; r++)
         pthread_join(thread[r], NULL);
     free(memory);
-    free(annex);
+    free(bodies);
+    free(desks);
 }
 
 int main(void)
