@@ -134,7 +134,8 @@ static void broadcast(struct coll_hall *hall, int e)
 static void exchange(struct coll_hall *hall, int e, enum coll_way way)
 {
     static _Thread_local unsigned char out[RANKS][MOST], in[RANKS][MOST];
-    size_t bytes = way == COLL_BLOCK ? (size_t)e * 37 % (HALL_WIDE / (unsigned)ranks) : (size_t)e * 977 % MOST;
+    size_t shares = (unsigned)ranks, full[] = {HALL_WIDE / shares, HALL_DATA / shares, HALL_DATA}; /* of a block */
+    size_t bytes = way == COLL_BLOCK ? full[e / 6 % 3] - (size_t)e % 5 : (size_t)e * 977 % MOST;
     bool all = e % 2;
     struct coll_group group = {.rank = hall->rank, .size = ranks, .hall = hall};
     struct coll_call call = {.kind = all ? COLL_ALLGATHER : COLL_ALLTOALL, .group = &group};
@@ -199,7 +200,7 @@ static void *member(void *argument)
             sum_check(e % 3 ? sum : data, count, e);
         }
         if (e % 4 == 0)
-            exchange(&hall, e / 4, e % 8 == 0 ? COLL_DIRECT : e % 12 == 4 ? COLL_BLOCK : COLL_DESK);
+            exchange(&hall, e / 4, e / 8 % 3 == 0 ? COLL_DIRECT : e / 8 % 3 == 1 ? COLL_BLOCK : COLL_DESK);
         if (e % 4 == 1)
             together(&hall, e);
         for (int cast = 0; cast < e % 90; cast += 9)
