@@ -14,7 +14,8 @@ mkfifo "$work/0" "$work/1"
 
 instructions() { # BATCHES: of both ranks
     rm -f "$work"/count.*
-    run 100 $mpiexec -n 2 valgrind --tool=callgrind --callgrind-out-file="$work/count.%p" "$programs/exchange" "$1" "$work"
+    run 100 $mpiexec -n 2 valgrind --tool=callgrind --toggle-collect=exchanges --callgrind-out-file="$work/count.%p" \
+        "$programs/exchange" "$1" "$work"
     expect_status 0 "under callgrind"
     cat "$work"/count.* | awk '/^(summary|totals):/ {if ($1 == "totals:") sum += $2} END {printf "%d", sum}'
 }
