@@ -27,13 +27,28 @@ static void sample_free(struct sample *sample)
     sample->counters = NULL;
 }
 
+/* While the rank begins or ends a waiting another look is made, a few times: else its time could be seen twice. */
+static bool counters_read(int segment, off_t at, struct base_counters *out)
+{
+    off_t at_turn = at + (off_t)offsetof(struct base_counters, waiting.turn);
+    for (int try = 0; try < 100; try++) {
+        uint32_t turn;
+        if (pread(segment, out, sizeof *out, at) != (ssize_t)sizeof *out ||
+            pread(segment, &turn, sizeof turn, at_turn) != (ssize_t)sizeof turn)
+            return false;
+        if (turn % 2 == 0 && turn == out->waiting.turn)
+            return true;
+    }
+    out->waiting.kind = WAITS_NOT;
+    return true;
+}
+
 /* The counters of the rank with this pid, wherever its place is. */
 static void counters_find(int segment, const struct state_rank *rank, struct base_counters *out)
 {
     off_t at;
-    *out = (struct base_counters){.pid = 0};
     for (int i = 0; shm_segment_counters(segment, i, &at) == OK; i++)
-        if (pread(segment, out, sizeof *out, at) == (ssize_t)sizeof *out && out->pid == (uint32_t)rank->pid)
+        if (counters_read(segment, at, out) && out->pid == (uint32_t)rank->pid)
             return;
     *out = (struct base_counters){.pid = 0};
 }
@@ -54,12 +69,28 @@ static int sample_take(int segment, struct sample *sample)
 
 struct rates { /* a second */
     double sent, received, sent_bytes, received_bytes, empty, sleeps, cpu, card[COUNT_CARDS];
+    double waited; /* percent of the time */
     uint64_t unexpected, lost;
 };
 
 static double rate(uint64_t before, uint64_t now, double seconds)
 {
     return now > before ? (double)(now - before) / seconds : 0;
+}
+
+/* Nanoseconds until AT, those of a waiting that goes on, too. */
+static uint64_t waited_until(const struct base_counters *counters, uint64_t at)
+{
+    bool waits = counters->waiting.kind != WAITS_NOT && counters->waiting.since_ns < at;
+    return counters->waited + (waits ? at - counters->waiting.since_ns : 0);
+}
+
+static double waited_share(const struct sample *before, const struct sample *now, int i)
+{
+    uint64_t earlier = waited_until(&before->counters[i], before->at_ns);
+    uint64_t later = waited_until(&now->counters[i], now->at_ns);
+    double share = 100 * rate(earlier, later, (double)(now->at_ns - before->at_ns));
+    return !now->job.rank[i].alive ? 0 : share < 100 ? share : 100;
 }
 
 static struct rates rates_of(const struct sample *before, const struct sample *now, int i, double seconds)
@@ -72,6 +103,7 @@ static struct rates rates_of(const struct sample *before, const struct sample *n
                       .empty = rate(b->window_empty, n->window_empty, seconds),
                       .sleeps = rate(b->sleeps, n->sleeps, seconds),
                       .cpu = rate(before->job.rank[i].cpu_ms, now->job.rank[i].cpu_ms, seconds) / 10,
+                      .waited = waited_share(before, now, i),
                       .unexpected = n->unexpected_now,
                       .lost = n->rails_lost};
     for (int card = 0; card < COUNT_CARDS; card++)
@@ -83,25 +115,30 @@ static void rates_add(struct rates *sum, const struct rates *more)
 {
     sum->sent += more->sent, sum->received += more->received;
     sum->sent_bytes += more->sent_bytes, sum->received_bytes += more->received_bytes;
-    sum->empty += more->empty, sum->sleeps += more->sleeps, sum->cpu += more->cpu;
+    sum->empty += more->empty, sum->sleeps += more->sleeps, sum->cpu += more->cpu, sum->waited += more->waited;
     sum->unexpected += more->unexpected, sum->lost += more->lost;
     for (int card = 0; card < COUNT_CARDS; card++)
         sum->card[card] += more->card[card];
+}
+
+static double waited_mean(const struct rates *sum, const struct sample *now)
+{
+    return now->job.count ? sum->waited / now->job.count : 0;
 }
 
 /* ---- printing ---------------------------------------------------------------------------------------------------- */
 
 static void header_print(void)
 {
-    printf("%6s %8s %5s %10s %10s %9s %9s %7s %7s %7s %5s  %s\n", "RANK", "PID", "CPU%", "SENT/s", "RECV/s",
-           "SENT MB/s", "RECV MB/s", "UNEXP", "EMPTY/s", "SLEEP/s", "LOST", "DOES");
+    printf("%6s %8s %5s %5s %10s %10s %9s %9s %7s %7s %7s %5s  %s\n", "RANK", "PID", "CPU%", "WAIT%", "SENT/s",
+           "RECV/s", "SENT MB/s", "RECV MB/s", "UNEXP", "EMPTY/s", "SLEEP/s", "LOST", "DOES");
 }
 
 static void row_print(const char *rank, const char *pid, const struct rates *r, const char *does, int columns)
 {
     char line[400];
-    snprintf(line, sizeof line, "%6s %8s %5.0f %10.0f %10.0f %9.1f %9.1f %7llu %7.0f %7.0f %5llu  %s", rank, pid,
-             r->cpu, r->sent, r->received, r->sent_bytes / MB, r->received_bytes / MB,
+    snprintf(line, sizeof line, "%6s %8s %5.0f %5.0f %10.0f %10.0f %9.1f %9.1f %7llu %7.0f %7.0f %5llu  %s", rank,
+             pid, r->cpu, r->waited, r->sent, r->received, r->sent_bytes / MB, r->received_bytes / MB,
              (unsigned long long)r->unexpected, r->empty, r->sleeps, (unsigned long long)r->lost, does);
     printf("%.*s\n", columns, line);
 }
@@ -140,6 +177,7 @@ static void table_print(const struct sample *before, const struct sample *now, d
     }
     if (rows < now->job.count)
         printf("%6s and %d more ranks\n", "...", now->job.count - rows);
+    sum.waited = waited_mean(&sum, now);
     row_print("all", "", &sum, "", columns);
     cards_print(&sum);
 }
@@ -151,12 +189,12 @@ static void batch_print(const struct sample *before, const struct sample *now, d
         struct rates r = rates_of(before, now, i, seconds);
         rates_add(&sum, &r);
         if (json) {
-            printf("%s{\"rank\":%d,\"pid\":%d,\"cpu\":%.1f,\"sent\":%.0f,\"received\":%.0f,\"sent_bytes\":%.0f,"
-                   "\"received_bytes\":%.0f,\"unexpected\":%llu,\"windows_empty\":%.0f,\"sleeps\":%.0f,"
-                   "\"rails_lost\":%llu,\"card_bytes\":[",
-                   i ? "," : "{\"ranks\":[", now->job.rank[i].rank, (int)now->job.rank[i].pid, r.cpu, r.sent,
-                   r.received, r.sent_bytes, r.received_bytes, (unsigned long long)r.unexpected, r.empty, r.sleeps,
-                   (unsigned long long)r.lost);
+            printf("%s{\"rank\":%d,\"pid\":%d,\"cpu\":%.1f,\"waited\":%.1f,\"sent\":%.0f,\"received\":%.0f,"
+                   "\"sent_bytes\":%.0f,\"received_bytes\":%.0f,\"unexpected\":%llu,\"windows_empty\":%.0f,"
+                   "\"sleeps\":%.0f,\"rails_lost\":%llu,\"card_bytes\":[",
+                   i ? "," : "{\"ranks\":[", now->job.rank[i].rank, (int)now->job.rank[i].pid, r.cpu, r.waited,
+                   r.sent, r.received, r.sent_bytes, r.received_bytes, (unsigned long long)r.unexpected, r.empty,
+                   r.sleeps, (unsigned long long)r.lost);
             for (int card = 0; card < COUNT_CARDS; card++)
                 printf("%s%.0f", card ? "," : "", r.card[card]);
             fputs("]}", stdout);
@@ -165,10 +203,11 @@ static void batch_print(const struct sample *before, const struct sample *now, d
     if (json)
         printf("%s]}\n", now->job.count ? "" : "{\"ranks\":[");
     else
-        printf("%d ranks: %.0f%% of processors, %.0f messages/s sent, %.1f MB/s, %.0f received, %.1f MB/s, "
-               "%llu unexpected, %.0f windows empty/s, %.0f sleeps/s, %llu links lost\n",
-               now->job.count, sum.cpu, sum.sent, sum.sent_bytes / MB, sum.received, sum.received_bytes / MB,
-               (unsigned long long)sum.unexpected, sum.empty, sum.sleeps, (unsigned long long)sum.lost);
+        printf("%d ranks: %.0f%% of processors, %.0f%% of their time in waits, %.0f messages/s sent, %.1f MB/s, "
+               "%.0f received, %.1f MB/s, %llu unexpected, %.0f windows empty/s, %.0f sleeps/s, %llu links lost\n",
+               now->job.count, sum.cpu, waited_mean(&sum, now), sum.sent, sum.sent_bytes / MB, sum.received,
+               sum.received_bytes / MB, (unsigned long long)sum.unexpected, sum.empty, sum.sleeps,
+               (unsigned long long)sum.lost);
 }
 
 /* ---- the verb ---------------------------------------------------------------------------------------------------- */
@@ -221,7 +260,8 @@ static int usage(void)
 {
     puts("usage: viaduct top [-b | --json] [-n COUNT] [PID]\n\n"
          "What the ranks of a job on this host send and receive, second by second, until it ends. PID: of the\n"
-         "launcher or of a rank; not needed where one job runs.\n"
+         "launcher or of a rank; not needed where one job runs. WAIT%: of its time, in which a rank waits inside\n"
+         "MPI for messages or other ranks.\n"
          "  -b        a line a second for all ranks together\n"
          "  --json    a line a second, one object with all ranks\n"
          "  -n COUNT  so many seconds");

@@ -45,6 +45,7 @@ struct waiting {
     struct msg_request *request; /* that is waited for; NULL: something else, */
     struct msg_context *context; /* a collective over it, if it is not NULL */
     uint64_t since;    /* of the first empty poll, 0: the last one found something */
+    uint64_t looked;   /* at the clock, as the watcher: until then the waiting is to be counted; 0: nothing is */
     const struct patience *patience; /* from then on */
     uint64_t sleep_ns; /* of the next sleep */
     uint64_t limit;    /* ticks when the waiting ends in any case, 0: never */
@@ -323,6 +324,7 @@ static bool round_pause(struct waiting *waiting, bool (*ready)(void *), void *co
         beside_watcher(waiting, now, ready, context);
         return false;
     }
+    waiting->looked = now;
     if (!waiting->since) {
         waiting->since = now;
         waiting->patience = patience_choose(now, waiting->request);
@@ -352,14 +354,25 @@ static COLD void waiting_awake(struct waiting *waiting)
     if (waiting->late)
         COUNT(overslept);
     waiting->soon = waiting->late = false;
-    vmsg_waits_end();
     vmsg_nics_tell(VI_ARM_AWAKE);
+}
+
+/* Something came. A short waiting is counted up to its last look at the clock: one more look would cost more than the
+ * rest is worth. */
+static inline void waiting_restart(struct waiting *waiting)
+{
+    if (unlikely(waiting->soon)) {
+        waiting_awake(waiting);
+        waiting->looked = clock_ticks();
+    }
+    if (waiting->looked)
+        vmsg_waits_end(waiting->looked - waiting->since);
+    waiting->since = waiting->looked = waiting->sleep_ns = 0;
 }
 
 static void waiting_end(struct waiting *waiting)
 {
-    if (waiting->soon)
-        waiting_awake(waiting);
+    waiting_restart(waiting);
     watch_end(waiting);
 }
 
@@ -374,9 +387,7 @@ static inline __attribute__((always_inline)) int wait_for(bool (*ready)(void *),
         bool moved = vmsg_progress_for(waiting.request);
         error = atomic_load_explicit(&engine->failed, memory_order_relaxed);
         if (likely(moved && !error)) { /* others may talk to us for ever */
-            waiting.since = waiting.sleep_ns = 0;
-            if (unlikely(waiting.soon))
-                waiting_awake(&waiting);
+            waiting_restart(&waiting);
             if (unlikely(++rounds % TUNED(DEATH_ROUNDS) == 0))
                 vmsg_death_look();
             continue;
@@ -385,11 +396,8 @@ static inline __attribute__((always_inline)) int wait_for(bool (*ready)(void *),
             error = ERR_TIMEOUT, waiting.late = false;
         if (unlikely(error || !engine->open))
             break;
-        if (!ready(context) && round_pause(&waiting, ready, context)) {
-            waiting.since = waiting.sleep_ns = 0;
-            if (unlikely(waiting.soon))
-                waiting_awake(&waiting);
-        }
+        if (!ready(context) && round_pause(&waiting, ready, context))
+            waiting_restart(&waiting);
     }
     waiting_end(&waiting);
     if (likely(!error) || ready(context))

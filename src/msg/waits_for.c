@@ -145,11 +145,16 @@ void vmsg_waits_tell(struct msg_request *request, struct msg_context *context, b
     vbase_waiting_end(waiting);
 }
 
-void vmsg_waits_end(void)
+/* A reader adds the time of a waiting that goes on: it must never see the same time in both. */
+void vmsg_waits_end(uint64_t ticks)
 {
-    if (vbase_counters->waiting.kind == WAITS_NOT)
+    uint64_t ns = vbase_clock_ns_of_ticks(ticks);
+    if (likely(vbase_counters->waiting.kind == WAITS_NOT)) {
+        COUNT_ADD(waited, ns);
         return;
+    }
     struct base_waiting *waiting = vbase_waiting_begin();
+    COUNT_ADD(waited, ns);
     waiting->kind = WAITS_NOT;
     vbase_waiting_end(waiting);
 }

@@ -29,7 +29,7 @@ static void outlives(int rank)
         CHECK_EQUAL(waiting->message.tag, 5);
         CHECK_EQUAL(waiting->message.context, CONTEXT);
         CHECK_EQUAL(waiting->message.bytes, BYTES);
-        vmsg_waits_end();
+        vmsg_waits_end(0);
         CHECK_EQUAL(vmsg_send(world, 1, 0, "x", 1), OK);
         CHECK_EQUAL(vmsg_wait(&request), OK);
         return;

@@ -8,19 +8,20 @@ eventually 20 grep -q there $work/said || fail "not started: $(cat $work/said)"
 
 # what two ranks that talk do, as a pipe sees it
 $viaduct top -n 1 $job >$work/table || fail "status $? of a table"
-grep -qE '^ +RANK +PID +CPU% +SENT/s' $work/table || fail "no head: $(cat $work/table)"
-[ "$(grep -cE '^ +[01] +[0-9]+ +[0-9]+ +[1-9][0-9]* +[1-9][0-9]* ' $work/table)" -eq 2 ] || fail "ranks: $(cat $work/table)"
-grep -qE '^ +all +[0-9]+ +[1-9]' $work/table || fail "no sum: $(cat $work/table)"
+grep -qE '^ +RANK +PID +CPU% +WAIT% +SENT/s' $work/table || fail "no head: $(cat $work/table)"
+[ "$(grep -cE '^ +[01] +[0-9]+ +[0-9]+ +[0-9]+ +[1-9][0-9]* +[1-9][0-9]* ' $work/table)" -eq 2 ] || fail "ranks: $(cat $work/table)"
+grep -qE '^ +all +[0-9]+ +[0-9]+ +[1-9]' $work/table || fail "no sum: $(cat $work/table)"
 $viaduct top -b -n 2 $job >$work/lines
-[ "$(grep -cE '^2 ranks: [0-9]+% of processors, [1-9][0-9]* messages/s sent' $work/lines)" -eq 2 ] || fail "lines: $(cat $work/lines)"
+[ "$(grep -cE '^2 ranks: [0-9]+% of processors, [0-9]+% of their time in waits, [1-9][0-9]* messages/s sent' $work/lines)" -eq 2 ] || fail "lines: $(cat $work/lines)"
 if command -v python3 >/dev/null; then
     $viaduct top --json -n 1 $job | python3 -c 'import json, sys
 ranks = json.load(sys.stdin)["ranks"]
-assert [r["rank"] for r in ranks] == [0, 1] and all(r["sent"] > 0 for r in ranks), ranks' || fail "JSON"
+assert [r["rank"] for r in ranks] == [0, 1] and all(r["sent"] > 0 for r in ranks), ranks
+assert all(0 < r["waited"] < 100 for r in ranks), ranks' || fail "JSON"
     schema() { python3 "$VIADUCT_SOURCE/tests/lib/schema" "$VIADUCT_SOURCE/docs/$1.schema.json"; }
     $viaduct top --json -n 2 $job >$work/json
     schema top <$work/json || fail "JSON does not fit docs/top.schema.json"
-    for bad in s/\"pid\":/\"pit\":/ 's/"sent":[0-9]*/"sent":"many"/' 's/"rank":0/"rank":-1/' 's/"card_bytes":\[0,/"card_bytes":[/'; do
+    for bad in s/\"pid\":/\"pit\":/ 's/"sent":[0-9]*/"sent":"many"/' 's/"rank":0/"rank":-1/' 's/"waited":[0-9]*/"waited":101/' 's/"card_bytes":\[0,/"card_bytes":[/'; do
         sed "$bad" $work/json | schema top >$work/bad && fail "the schema takes $bad"
     done
 fi
@@ -36,6 +37,19 @@ eventually 10 grep -q "^2 ranks" $work/ends || fail "says nothing: $(cat $work/e
 kill -TERM $job
 wait $job 2>/dev/null
 wait $top || fail "status $? of one whose job has ended"
+
+# one rank waits all the time, in a single call, for one that computes
+$mpiexec -n 2 $programs/hang loop >$work/said 2>&1 &
+job=$!
+waits() { $viaduct jobs $job | grep -q "^rank 0 .*: waits"; }
+eventually 20 waits || fail "does not wait: $($viaduct jobs $job)"
+$viaduct top -n 1 $job >$work/table
+grep -qE '^ +0 +[0-9]+ +[0-9]+ +100 ' $work/table && grep -qE '^ +1 +[0-9]+ +[0-9]+ +0 ' $work/table &&
+    grep -qE '^ +all +[0-9]+ +50 ' $work/table || fail "shares of waits: $(cat $work/table)"
+$viaduct top -b -n 1 $job >$work/lines
+grep -q ", 50% of their time in waits, " $work/lines || fail "share of waits: $(cat $work/lines)"
+kill -TERM $job
+wait $job 2>/dev/null
 
 expect 2 "" "~-x is not an option" $viaduct top -x
 expect 2 "" "~0 is not an option or its value" $viaduct top -n 0
