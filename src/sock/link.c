@@ -20,6 +20,8 @@
 
 static struct sock_family *_Atomic memory;
 #define family atomic_load_explicit(&memory, memory_order_acquire)
+static int descriptor = -1; /* of it */
+static uid_t user[3];       /* that this process was when it came there: real, effective, saved */
 
 struct sock_link *sock_link_at(uint32_t number) { return &family->link[number]; }
 uint32_t sock_link_end(void) { return family ? atomic_load(&family->high) : 0; }
@@ -31,31 +33,62 @@ struct sock_pass *sock_pass_at(uint32_t place) { return &family->pass[place]; }
 uint32_t sock_passes(void) { return family ? atomic_load(&family->passes) : 0; }
 uint32_t sock_pass_next(void) { return atomic_fetch_add(&family->passes, 1); }
 
-bool sock_family_make(void)
+static struct sock_family *memory_new(int *fd)
 {
-    struct sock_family *made, *none = NULL;
-    int fd;
-    if ((fd = sock_memory_make(SOCK_FAMILY_NAME, sizeof(*made))) < 0)
-        return false;
-    made = mmap(NULL, sizeof(*made), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+    struct sock_family *made;
+    if ((*fd = sock_memory_make(SOCK_FAMILY_NAME, sizeof(*made))) < 0)
+        return NULL;
+    made = mmap(NULL, sizeof(*made), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, *fd, 0);
     /* what was mapped stays writable, and nothing else will be: a kernel before 5.1 refuses that */
-    bool sealed = made != MAP_FAILED && sock_real.fcntl(fd, F_ADD_SEALS, F_SEAL_FUTURE_WRITE | F_SEAL_SEAL) == 0;
-    if (sealed) {
+    if (made != MAP_FAILED && sock_real.fcntl(*fd, F_ADD_SEALS, F_SEAL_FUTURE_WRITE | F_SEAL_SEAL) == 0) {
         made->magic = SOCK_FAMILY_MAGIC;
         made->size = sizeof(*made);
         made->after = sock_policy.after;
-        sock_own_pid = (uint32_t)getpid();
-        fd = sock_own_keep(fd); /* without it there is no list, and no other harm */
-        if (atomic_compare_exchange_strong(&memory, &none, made))
-            return true;
+        return made;
     }
     if (made != MAP_FAILED)
         munmap(made, sizeof(*made));
-    if (sealed)
-        sock_own_close(fd);
-    else
-        sock_real.close(fd);
-    return family;
+    sock_real.close(*fd);
+    return NULL;
+}
+
+/* Without a descriptor there is no list, and no other harm. */
+static void memory_is(int fd)
+{
+    descriptor = fd;
+    (void)getresuid(&user[0], &user[1], &user[2]);
+}
+
+bool sock_family_make(void)
+{
+    int fd;
+    struct sock_family *none = NULL, *made = memory_new(&fd);
+    if (!made)
+        return family;
+    sock_own_pid = (uint32_t)getpid();
+    fd = sock_own_keep(fd);
+    if (atomic_compare_exchange_strong(&memory, &none, made)) {
+        memory_is(fd);
+        return true;
+    }
+    munmap(made, sizeof(*made));
+    sock_own_close(fd);
+    return true;
+}
+
+/* One that may still become root has lost nothing. */
+bool sock_family_exceeds(void)
+{
+    uid_t now[3];
+    bool has[3] = {false}, root = false;
+    if (!family || getresuid(&now[0], &now[1], &now[2]) != 0)
+        return false;
+    for (int i = 0; i < 3; i++) {
+        root |= now[i] == 0;
+        for (int j = 0; j < 3; j++)
+            has[i] |= user[i] == now[j];
+    }
+    return !root && !(has[0] && has[1] && has[2]);
 }
 
 void sock_link_given_up(const struct sock_ends *ends, enum sock_reason reason)
@@ -119,23 +152,23 @@ void sock_link_drop(struct sock_link *link, uint32_t mark)
 void sock_link_leave(struct sock_link *link) { sock_link_drop(link, sock_pid()); }
 
 /* Connections of other processes may still say that they are in one of them. */
-static void sets_free(const uint64_t gone[SOCK_SETS / 64])
+static void sets_free(struct sock_family *of, const uint64_t gone[SOCK_SETS / 64])
 {
-    for (uint32_t i = 1; i < sock_link_end(); i++) {
-        uint32_t in = atomic_load_explicit(&sock_link_at(i)->set, memory_order_relaxed);
+    for (uint32_t i = 1; i < atomic_load(&of->high); i++) {
+        uint32_t in = atomic_load_explicit(&of->link[i].set, memory_order_relaxed);
         if (in && gone[in / 64] & 1ull << (in % 64))
-            atomic_compare_exchange_strong(&sock_link_at(i)->set, &in, 0);
+            atomic_compare_exchange_strong(&of->link[i].set, &in, 0);
     }
     for (uint32_t i = 1; i < SOCK_SETS; i++)
         if (gone[i / 64] & 1ull << (i % 64))
-            atomic_store(&family->set[i].used, false);
+            atomic_store(&of->set[i].used, false);
 }
 
 void sock_set_free(uint32_t number)
 {
     uint64_t gone[SOCK_SETS / 64] = {0};
     gone[number / 64] |= 1ull << (number % 64);
-    sets_free(gone);
+    sets_free(family, gone);
 }
 
 /* It asks for each process; where all that there is is in use it would do so with every call. */
@@ -155,7 +188,76 @@ void sock_family_sweep(void)
     for (uint32_t i = 1; i < sock_sets_end(); i++)
         if (sock_holders_sweep(&sock_set_at(i)->holders))
             gone[i / 64] |= 1ull << (i % 64);
-    sets_free(gone);
+    sets_free(family, gone);
+}
+
+/* What this process holds of OLD stands in NEW as well; afterwards it holds it there alone. */
+static void links_copy(struct sock_family *new, struct sock_family *old)
+{
+    for (uint32_t i = 1; i < old->high; i++) {
+        struct sock_link *from = &old->link[i], *to = &new->link[i];
+        if (atomic_load(&from->stage) == STAGE_FREE || !sock_holders_have(&from->holders, sock_pid()))
+            continue;
+        bool alone = sock_link_alone(from);
+        if (!alone)
+            sock_link_unknown(from); /* first: the others find it uncounted when we are not entered any more */
+        memcpy(to, from, sizeof(*to));
+        sock_lock_make(&to->send);
+        sock_lock_make(&to->receive);
+        sock_holders_begin(&to->holders);
+        atomic_store(&to->holders.uncounted, !alone);
+    }
+    for (uint32_t i = 1; i < old->sets; i++) {
+        new->set[i].generation = old->set[i].generation; /* connections may name one that is gone */
+        if (!atomic_load(&old->set[i].used) || !sock_holders_have(&old->set[i].holders, sock_pid()))
+            continue;
+        memcpy(&new->set[i], &old->set[i], sizeof(new->set[i]));
+        sock_holders_begin(&new->set[i].holders);
+    }
+    new->high = old->high;
+    new->sets = old->sets;
+}
+
+static void links_leave(const struct sock_family *new, struct sock_family *old)
+{
+    for (uint32_t i = 1; i < new->high; i++)
+        if (atomic_load(&new->link[i].stage) != STAGE_FREE)
+            sock_link_leave(&old->link[i]);
+    uint64_t gone[SOCK_SETS / 64] = {0};
+    for (uint32_t i = 1; i < new->sets; i++)
+        if (atomic_load(&new->set[i].used) && sock_holders_leave(&old->set[i].holders, sock_pid()))
+            gone[i / 64] |= 1ull << (i % 64);
+    sets_free(old, gone);
+}
+
+/* Under the same address, which stands in many places. The old memory is mapped a second time, so that nothing has
+ * happened where the change is refused. */
+bool sock_family_renew(void)
+{
+    int fd;
+    struct sock_family *here = family, *made = memory_new(&fd);
+    if (!made)
+        return false;
+    struct sock_family *old = mremap(here, 0, sizeof(*here), MREMAP_MAYMOVE);
+    bool done = old != MAP_FAILED;
+    if (done) {
+        links_copy(made, here);
+        done = mremap(made, sizeof(*made), sizeof(*made), MREMAP_MAYMOVE | MREMAP_FIXED, here) == here;
+    }
+    if (!done)
+        munmap(made, sizeof(*made));
+    else
+        links_leave(here, old);
+    if (old != MAP_FAILED)
+        munmap(old, sizeof(*old));
+    if (!done) {
+        sock_real.close(fd);
+        return false;
+    }
+    if (descriptor >= 0)
+        sock_own_close(descriptor);
+    memory_is(sock_own_keep(fd));
+    return true;
 }
 
 static uint32_t set_find(void)

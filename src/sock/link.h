@@ -145,6 +145,12 @@ void sock_link_given_up(const struct sock_ends *ends, enum sock_reason reason);
 
 bool sock_family_is_there(void);
 bool sock_family_make(void); /* false: no memory */
+/* This process has given up rights that others of the family may have (rights.h). */
+bool sock_family_exceeds(void);
+/* Memory that no other process has takes the place of the family's: what this process holds goes along. What others
+ * hold as well is uncounted in both from then on, and is not joined. By the only thread, with all signals blocked;
+ * false: nothing has changed. */
+bool sock_family_renew(void);
 struct sock_link *sock_link_at(uint32_t number);
 uint32_t sock_link_end(void); /* all numbers in use are below */
 uint32_t sock_link_hint(void); /* where the search for a free one begins */

@@ -51,6 +51,9 @@ static struct {
 
 static struct sock_peer peers[PEERS];
 
+static _Thread_local struct sock_board *thread_board TLS_QUICK; /* the place is on this one */
+static _Thread_local int thread_place TLS_QUICK;
+
 static bool board_make(void)
 {
     int fd = sock_own_keep(sock_memory_make("viaduct-board", sizeof(struct sock_board)));
@@ -81,10 +84,12 @@ bool sock_board_open(uint64_t *id, int *fd)
     return made;
 }
 
-/* The mapping of the parent's board stays: it is small, and a place of it may still stand in a connection. */
 void sock_board_child(void)
 {
     atomic_store(&lock.word, 0);
+    if (own.board)
+        munmap(own.board, sizeof(*own.board));
+    thread_board = NULL;
     for (int i = 0; i < SOCK_PLACES; i++)
         if (own.event[i] > 0)
             sock_own_close(own.event[i]);
@@ -127,13 +132,9 @@ int sock_place_event(int place) { return own.event[place]; }
 static pthread_key_t thread_key;
 static pthread_once_t thread_once = PTHREAD_ONCE_INIT;
 
-static _Thread_local struct sock_board *thread_board TLS_QUICK; /* the place is on this one */
-
-static _Thread_local int thread_place TLS_QUICK;
-
 static void thread_ended(void *place)
 {
-    if (thread_board == own.board)
+    if (thread_board && thread_board == own.board)
         sock_place_close((int)(intptr_t)place - 1);
     thread_board = NULL;
 }

@@ -4,6 +4,7 @@
 #include "sock/hooks.h"
 #include "sock/inherit.h"
 #include "sock/policy.h"
+#include "sock/rights.h"
 #include "sock/sandbox.h"
 
 #include <errno.h>
@@ -280,6 +281,13 @@ long sock_syscall(long number, long a, long b, long c, long d, long e, long f)
         if (a && !(*(const uint64_t *)a & (CLONE_VM | CLONE_FILES))) /* NOLINT: an address */
             return cloned(number, a, b, c, d, e, f);
         break;
+    case SYS_setuid:
+    case SYS_setreuid:
+    case SYS_setresuid: {
+        long result = sock_real.syscall(number, a, b, c, d, e, f); /* of one thread: not what libc's function does */
+        sock_rights_look();
+        return result;
+    }
     case SYS_seccomp:
     case SYS_io_uring_setup:
         sock_sandbox_enter();

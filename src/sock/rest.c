@@ -68,6 +68,16 @@ bool sock_rest_open(void)
     return head;
 }
 
+void sock_rest_forget(void)
+{
+    if (!head)
+        return;
+    munmap(head, HEAD_SIZE);
+    sock_own_close(memory);
+    head = NULL;
+    memory = -1;
+}
+
 bool sock_rest_adopt(int fd)
 {
     struct head *found = sock_memory_fits(fd, FILE_SIZE) ? head_map(fd) : NULL;

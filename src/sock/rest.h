@@ -13,6 +13,7 @@
 bool sock_rest_open(void); /* makes it if there is none; false: there is none */
 bool sock_rest_there(void);
 int sock_rest_descriptor(void); /* one of ours, close-on-exec */
+void sock_rest_forget(void);    /* this process reads nothing there any more */
 bool sock_rest_adopt(int fd);   /* the memory of the program that was here before */
 
 /* Room for SIZE bytes, which sock_rest_add fills: its name, 0 if there is none. */
