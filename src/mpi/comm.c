@@ -67,10 +67,11 @@ static void comm_end(void *object)
 {
     struct mpi_comm *comm = object;
     struct msg_context *context[] = {comm->context, comm->coll.context, comm->hellos};
+    bool withdrew = comm->coll.context && vmsg_context_withdrew(comm->coll.context);
     for (size_t i = 0; i < ARRAY_LENGTH(context); i++)
         if (context[i])
             vmsg_context_close(context[i]);
-    if (comm->numbered)
+    if (comm->numbered && !withdrew)
         mpi_id_give(comm->id);
     mpi_drop(comm->group);
     mpi_drop(comm->other);

@@ -22,6 +22,7 @@ struct msg_context {
     uint32_t id;
     uint64_t eager;             /* header of an eager message in it, but for its tag */
     bool noted;                 /* messages carry notes */
+    bool withdrew;              /* this rank, from an operation in it */
     int network;                /* over which its members are reached */
     struct base_lock lock;
     uint64_t order;             /* of the next receive posted */

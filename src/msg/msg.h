@@ -252,7 +252,10 @@ VEXPORT bool vmsg_left(int world);  /* or has said goodbye */
 
 /* An operation of members of CONTEXT, whose messages have TAG: this rank has no memory for its part of it. SIZE members
  * are told, MEMBERS are their ranks; NULL: all. What they know of it they keep until the context is closed. */
-VEXPORT void vmsg_withdraw(const struct msg_context *context, const int *members, int size, int tag);
+VEXPORT void vmsg_withdraw(struct msg_context *context, const int *members, int size, int tag);
+/* This rank has. Others may hear of it when the context is closed: its id is given to no other one that has this rank
+ * as a member. */
+VEXPORT bool vmsg_context_withdrew(const struct msg_context *context);
 /* Starts a request that ends with ERR_MEMORY when another member withdraws from it, and (DIES) with ERR_PEER_DEAD when
  * a rank of CONTEXT dies, or is dead. ERR_MEMORY: one has withdrawn, and nothing is started. */
 VEXPORT int vmsg_guard_start(struct msg_request *guard, struct msg_context *context, int tag, bool dies) MUST_CHECK;

@@ -6,7 +6,11 @@
  *
  * A withdrawal is kept until its context is closed: a member may take part later, or begin the same again. Guards and
  * withdrawals lie under leaf, so whichever comes second finds the first. A few withdrawals need no memory of malloc:
- * there is likely to be none. */
+ * there is likely to be none.
+ *
+ * A withdrawal may come when its context is closed here, and another one has the id. It counts for contexts only that
+ * its sender is a member of, and a rank that has withdrawn from a context uses the id for no other one
+ * (vmsg_context_withdrew): so it is never taken for one from another context. */
 #include "msg/match.h"
 #include "msg/wait.h"
 
@@ -41,21 +45,33 @@ static int withdrawn_error(int world)
     return vbase_fail(ERR_MEMORY, "rank %d of the job has no memory for its part of a collective", world);
 }
 
-/* Under leaf. */
-static struct withdrawal *withdrawal_find(uint32_t context, int tag)
+/* Of a member of CONTEXT; under leaf. */
+static const struct withdrawal *withdrawal_find(const struct msg_context *context, int tag)
 {
     list_for_each(node, &vmsg_engine.withdrawals) {
-        struct withdrawal *withdrawal = container_of(node, struct withdrawal, link);
-        if (withdrawal->context == context && withdrawal->tag == tag)
+        const struct withdrawal *withdrawal = container_of(node, struct withdrawal, link);
+        if (withdrawal->context == context->id && withdrawal->tag == tag &&
+            vmsg_context_rank_of(context, withdrawal->world) >= 0)
             return withdrawal;
     }
     return NULL;
 }
 
+/* Under leaf. */
+static bool withdrawal_is_kept(uint32_t context, int tag, int world)
+{
+    list_for_each(node, &vmsg_engine.withdrawals) {
+        const struct withdrawal *withdrawal = container_of(node, struct withdrawal, link);
+        if (withdrawal->context == context && withdrawal->tag == tag && withdrawal->world == world)
+            return true;
+    }
+    return false;
+}
+
 /* Under leaf. False: there is no memory. */
 static bool withdrawal_keep(uint32_t context, int tag, int world)
 {
-    if (withdrawal_find(context, tag))
+    if (withdrawal_is_kept(context, tag, world))
         return true;
     struct withdrawal *withdrawal = withdrawal_take();
     if (!withdrawal)
@@ -94,7 +110,7 @@ int vmsg_guard_start(struct msg_request *guard, struct msg_context *context, int
     atomic_store_explicit(&guard->state, MSG_PENDING, memory_order_relaxed);
     msg_lock(&engine->leaf);
     if (unlikely(!list_empty(&engine->withdrawals))) {
-        const struct withdrawal *withdrawal = withdrawal_find(context->id, tag);
+        const struct withdrawal *withdrawal = withdrawal_find(context, tag);
         error = withdrawal ? withdrawn_error(withdrawal->world) : OK;
     }
     if (likely(!error))
@@ -157,10 +173,8 @@ void vmsg_withdrawn(struct msg_peer *peer, uint64_t header, const union msg_fram
     const struct msg_context *context = vmsg_engine.context[id];
     int tag = msg_header_tag(header);
     (void)body;
-    if (context && vmsg_context_rank_of(context, peer->world) < 0) {
-        vmsg_refused(peer, "a withdrawal from a context it is no member of");
-        return;
-    }
+    if (context && vmsg_context_rank_of(context, peer->world) < 0)
+        return; /* from the one that had the id before */
     withdrawal_note(id, tag, peer->world);
     guards_end(peer->world, id, tag, withdrawn_error(peer->world));
 }
@@ -179,10 +193,13 @@ static int withdrawal_tell(const struct msg_context *context, int rank, int tag)
     return error == ERR_AGAIN || error == ERR_PEER_DEAD ? OK : error;
 }
 
-void vmsg_withdraw(const struct msg_context *context, const int *members, int size, int tag)
+bool vmsg_context_withdrew(const struct msg_context *context) { return context->withdrew; }
+
+void vmsg_withdraw(struct msg_context *context, const int *members, int size, int tag)
 {
     if (!vmsg_engine.open)
         return;
+    context->withdrew = true;
     withdrawal_note(context->id, tag, vmsg_engine.rank);
     for (int i = 0; i < size; i++) {
         int rank = members ? members[i] : i;
