@@ -3,6 +3,7 @@
 #include "base/atomic.h"
 #include "sock/real.h"
 #include "sock/signal.h"
+#include "sock/table.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -151,15 +152,24 @@ uint32_t sock_freezes(void)
     return unlikely(atomic_load(&unseen)) ? atomic_fetch_add(&freezes, 1) + 1 : atomic_load(&freezes);
 }
 
-void sock_unseen_begin(void) { atomic_fetch_add(&unseen, 1); }
+void sock_unseen_begin(void)
+{
+    atomic_fetch_add(&unseen, 1);
+    sock_limit_stay();
+}
 
 void sock_unseen_end(void)
 {
     atomic_fetch_add(&freezes, 1); /* first: a descriptor made by now may have been copied */
     atomic_fetch_sub(&unseen, 1);
+    sock_limit_free();
 }
 
-void sock_unseen_none(void) { atomic_store(&unseen, 0); }
+void sock_unseen_none(void)
+{
+    atomic_store(&unseen, 0);
+    sock_limit_child();
+}
 
 /* A thread that was cancelled in a change would leave it counted, and the next fork would wait for ever. */
 void sock_change_begin(void)

@@ -45,6 +45,7 @@ static void making_begin(struct making *making)
         (void)pthread_sigmask(SIG_BLOCK, &all, &making->mask);
         sock_freeze();
         making->mark = sock_family_fork();
+        sock_limit_stay();
     }
     if (making->waits && pipe2(making->ends, O_CLOEXEC) != 0)
         making->waits = false;
@@ -62,6 +63,8 @@ static void making_in_parent(struct making *making)
 {
     if (making->waits)
         sock_real.close(making->ends[1]);
+    if (making->counted)
+        sock_limit_free();
     making_thaw(making);
 }
 

@@ -1,6 +1,8 @@
 /* The table of descriptors, and the descriptors of the preload itself; see table.h. */
 #include "sock/table.h"
+#include "base/atomic.h"
 #include "sock/real.h"
+#include "sock/signal.h"
 
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -39,20 +41,66 @@ int sock_table_own_next(int from)
     return -1;
 }
 
+/* The limit is one of the whole process: who reads, sets or inherits it is not to see it raised. */
+static struct base_lock limit_lock;
+static uint32_t limit_stays; /* children that are being made */
+
+void sock_limit_lock(void)
+{
+    sock_section_enter();
+    base_lock(&limit_lock);
+}
+
+void sock_limit_unlock(void)
+{
+    base_unlock(&limit_lock);
+    sock_section_leave();
+}
+
+void sock_limit_stay(void)
+{
+    sock_limit_lock();
+    limit_stays++;
+    sock_limit_unlock();
+}
+
+void sock_limit_free(void)
+{
+    sock_limit_lock();
+    limit_stays--;
+    sock_limit_unlock();
+}
+
+void sock_limit_child(void)
+{
+    atomic_store(&limit_lock.word, 0);
+    limit_stays = 0;
+}
+
 /* Behind the numbers that the program may use, so that none of those is taken away; where the hard limit forbids that,
- * or they are very many, high among them. The limit holds for new numbers alone. */
-static int number_high(int fd)
+ * or a child is being made, or they are very many, high among them. The limit holds for new numbers alone. */
+static int number_high_locked(int fd)
 {
     struct rlimit limit, wide;
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+    if (sock_real.getrlimit(RLIMIT_NOFILE, &limit) != 0)
         return sock_real.fcntl(fd, F_DUPFD_CLOEXEC, 0);
-    if (limit.rlim_cur > OWN_LOW || limit.rlim_max < limit.rlim_cur + OWN_MOST)
+    if (limit.rlim_cur > OWN_LOW || limit.rlim_max == limit.rlim_cur || limit_stays)
         return sock_real.fcntl(fd, F_DUPFD_CLOEXEC, limit.rlim_cur > 2 * OWN_LOW ? OWN_LOW : (long)limit.rlim_cur / 2);
     wide = (struct rlimit){limit.rlim_cur + OWN_MOST, limit.rlim_max};
-    if (setrlimit(RLIMIT_NOFILE, &wide) != 0)
+    if (wide.rlim_cur > wide.rlim_max)
+        wide.rlim_cur = wide.rlim_max;
+    if (sock_real.setrlimit(RLIMIT_NOFILE, &wide) != 0)
         return -1;
     int high = sock_real.fcntl(fd, F_DUPFD_CLOEXEC, (long)limit.rlim_cur);
-    (void)setrlimit(RLIMIT_NOFILE, &limit);
+    (void)sock_real.setrlimit(RLIMIT_NOFILE, &limit);
+    return high;
+}
+
+static int number_high(int fd)
+{
+    sock_limit_lock();
+    int high = number_high_locked(fd);
+    sock_limit_unlock();
     return high;
 }
 

@@ -30,4 +30,13 @@ void sock_own_close(int fd);
 bool sock_table_is_own(int fd);
 int sock_table_own_next(int from); /* the next one at or behind FROM; -1: none */
 
+/* The program's limit of descriptors is raised for the moment in which the preload takes a number behind it. Not while
+ * the lock is held, by a call of the program for its limit; nor, for longer, while a child is made, which would inherit
+ * it. The last one is for that child, where other threads of its parent are not there. */
+void sock_limit_lock(void);
+void sock_limit_unlock(void);
+void sock_limit_stay(void);
+void sock_limit_free(void);
+void sock_limit_child(void);
+
 #endif
