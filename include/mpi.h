@@ -6,7 +6,7 @@
  * function whose name ends in _c takes counts of 64 bits. Weights are declared as pointers, not as arrays: compilers
  * warn when an array lies at an address like MPI_UNWEIGHTED.
  *
- * Order: types; constants and handles; callbacks; the tool interface's types and constants; the functions, chapter by
+ * Order: types; constants and handles; callbacks; the tool interface's constants and types; the functions, chapter by
  * chapter as in the standard, each with its profiling name, PMPI_. */
 #ifndef MPI_H
 #define MPI_H
@@ -470,14 +470,7 @@ typedef int MPI_Datarep_conversion_function_c(void *userbuf, MPI_Datatype dataty
 #define MPI_DUP_FN         ((MPI_Copy_function *)1)
 #define MPI_NULL_DELETE_FN ((MPI_Delete_function *)0)
 
-/* ==== Tool interface: types and constants ==== */
-
-typedef struct MPI_ABI_T_enum *MPI_T_enum;
-typedef struct MPI_ABI_T_cvar_handle *MPI_T_cvar_handle;
-typedef struct MPI_ABI_T_pvar_handle *MPI_T_pvar_handle;
-typedef struct MPI_ABI_T_pvar_session *MPI_T_pvar_session;
-typedef struct MPI_ABI_T_event_registration *MPI_T_event_registration;
-typedef struct MPI_ABI_T_event_instance *MPI_T_event_instance;
+/* ==== Tool interface: constants ==== */
 
 typedef enum MPI_T_source_order { MPI_T_SOURCE_ORDERED = 1, MPI_T_SOURCE_UNORDERED = 2 } MPI_T_source_order;
 
@@ -488,13 +481,6 @@ typedef enum MPI_T_cb_safety {
     MPI_T_CB_REQUIRE_THREAD_SAFE = 0x0f,
     MPI_T_CB_REQUIRE_ASYNC_SIGNAL_SAFE = 0x3f
 } MPI_T_cb_safety;
-
-typedef void MPI_T_event_cb_function(MPI_T_event_instance event_instance, MPI_T_event_registration event_registration,
-                                     MPI_T_cb_safety cb_safety, void *user_data);
-typedef void MPI_T_event_free_cb_function(MPI_T_event_registration event_registration, MPI_T_cb_safety cb_safety,
-                                          void *user_data);
-typedef void MPI_T_event_dropped_cb_function(MPI_Count count, MPI_T_event_registration event_registration,
-                                             int source_index, MPI_T_cb_safety cb_safety, void *user_data);
 
 /* Null handles */
 #define MPI_T_ENUM_NULL         ((MPI_T_enum)0)
@@ -530,6 +516,22 @@ enum {
     MPI_T_PVAR_CLASS_AGGREGATE, MPI_T_PVAR_CLASS_TIMER, MPI_T_PVAR_CLASS_GENERIC
 };
 #endif
+
+/* ==== Tool interface: types ==== */
+
+typedef struct MPI_ABI_T_enum *MPI_T_enum;
+typedef struct MPI_ABI_T_cvar_handle *MPI_T_cvar_handle;
+typedef struct MPI_ABI_T_pvar_handle *MPI_T_pvar_handle;
+typedef struct MPI_ABI_T_pvar_session *MPI_T_pvar_session;
+typedef struct MPI_ABI_T_event_registration *MPI_T_event_registration;
+typedef struct MPI_ABI_T_event_instance *MPI_T_event_instance;
+
+typedef void MPI_T_event_cb_function(MPI_T_event_instance event_instance, MPI_T_event_registration event_registration,
+                                     MPI_T_cb_safety cb_safety, void *user_data);
+typedef void MPI_T_event_free_cb_function(MPI_T_event_registration event_registration, MPI_T_cb_safety cb_safety,
+                                          void *user_data);
+typedef void MPI_T_event_dropped_cb_function(MPI_Count count, MPI_T_event_registration event_registration,
+                                             int source_index, MPI_T_cb_safety cb_safety, void *user_data);
 
 /* ==== Functions ==== */
 

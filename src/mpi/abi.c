@@ -43,7 +43,7 @@ static void *handle_from_int(enum mpi_kind kind, int number)
 {
     const struct mpi_kind_row *row = mpi_tables[kind].kind; /* NULL: there were no objects yet */
     if (number < MPI_FIRST_INT)
-        return (void *)(uintptr_t)(number > 0 ? number : 0);
+        return mpi_known_handle(kind, number);
     struct mpi_object *object = row ? mpi_slot(kind, (uint32_t)(number - MPI_FIRST_INT), row->size) : NULL;
     return object ? (void *)atomic_load_explicit(&object->handle, memory_order_acquire) : NULL;
 }
@@ -71,7 +71,7 @@ ENTRY_OF(MPI_Session, MPI_Session_fromint)(int number) { return handle_from_int(
 ENTRY(MPI_File_toint)(MPI_File handle) { return handle_to_int(handle); }
 ENTRY_OF(MPI_File, MPI_File_fromint)(int number) { return handle_from_int(KIND_FILE, number); }
 ENTRY(MPI_Win_toint)(MPI_Win handle) { return handle_to_int(handle); }
-ENTRY_OF(MPI_Win, MPI_Win_fromint)(int number) { return handle_from_int(KIND_FILE, number); }
+ENTRY_OF(MPI_Win, MPI_Win_fromint)(int number) { return handle_from_int(KIND_WIN, number); }
 
 /* ---- datatypes by precision and range ---- */
 

@@ -21,7 +21,7 @@
 
 enum mpi_kind {
     KIND_COMM = 1, KIND_GROUP, KIND_TYPE, KIND_OP, KIND_REQUEST, KIND_ERRHANDLER, KIND_INFO, KIND_MESSAGE, KIND_KEYVAL,
-    KIND_SESSION, KIND_FILE, /* of files and windows there are only the null handles yet */
+    KIND_SESSION, KIND_FILE, KIND_WIN, /* of files and windows there are only the null handles yet */
     KIND_COUNT
 };
 

@@ -21,13 +21,13 @@ void mpi_ops_open(void)
 {
     for (enum type_operation i = 0; i < OPERATION_COUNT; i++)
         if (known[i].name)
-            ops[(uintptr_t)known[i].handle - MPI_FIRST_OP] = (struct mpi_op){
+            ops[mpi_op_number(known[i].handle)] = (struct mpi_op){
                 .object.identity = (uintptr_t)known[i].handle, .operation = i, .commutative = true};
 }
 
 struct mpi_op *mpi_op_at(MPI_Op handle)
 {
-    uintptr_t number = (uintptr_t)handle - MPI_FIRST_OP;
+    uintptr_t number = mpi_op_number(handle);
     if (likely(number < PREDEFINED_OPS))
         return ops[number].commutative ? &ops[number] : NULL;
     return mpi_object_at(KIND_OP, handle, sizeof(struct mpi_op));

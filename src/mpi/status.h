@@ -1,5 +1,6 @@
 /* Statuses. They are the program's memory. MPI_internal holds the bytes received, as 64 bits, then whether the
- * operation was cancelled; in ABIs that have no room for a third one, in the lowest bit of the second. */
+ * operation was cancelled; in ABIs that have no room for a third one, in the lowest bit of the second. Others have a
+ * field for each. */
 #pragma once
 
 #include "mpi/entry.h"
@@ -20,6 +21,13 @@ static inline void mpi_status_bytes_set(MPI_Status *status, uint64_t bytes) /* a
     status->MPI_internal[0] = (int)(uint32_t)bytes;
     status->MPI_internal[1] = (int)((uint32_t)(bytes >> 32) << 1) | mpi_status_cancelled(status);
 }
+
+#elif defined(MPI_ADDRESS_HANDLES)
+
+static inline uint64_t mpi_status_bytes(const MPI_Status *status) { return status->bytes; }
+static inline bool mpi_status_cancelled(const MPI_Status *status) { return status->cancelled; }
+static inline void mpi_status_cancel(MPI_Status *status, bool cancelled) { status->cancelled = cancelled; }
+static inline void mpi_status_bytes_set(MPI_Status *status, uint64_t bytes) { status->bytes = bytes; }
 
 #else
 

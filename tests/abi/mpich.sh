@@ -2,10 +2,11 @@
 # function of MPICH's own library, and the programs of tests/mpi pass. timeout: 300 takes: 90
 source "$VIADUCT_SOURCE/tests/lib/shell"
 type mpicc.mpich >/dev/null 2>&1 || skip "MPICH is not installed (apt install mpich libmpich-dev)"
-library=$VIADUCT_BUILD/lib/viaduct/mpich/libmpich.so.12
-[ -f "$library" ] || skip "the library for programs of MPICH is not built (VIADUCT_MPICH)"
-tests=$VIADUCT_SOURCE/tests/mpi numbers=$VIADUCT_SOURCE/src/mpi/mpich/mpich.h
+library=$VIADUCT_BUILD/lib/viaduct/abi/libmpich.so.12
+[ -f "$library" ] || skip "the library for programs of MPICH is not built (VIADUCT_ABIS)"
+real=$(mpicc.mpich -print-file-name=libmpich.so.12) # (a program that uses no function does not need it)
 build() { mpicc.mpich -O1 -w -D_GNU_SOURCE -I"$VIADUCT_SOURCE/tests" "$@"; }
+source "$VIADUCT_SOURCE/tests/lib/built"
 
 # ---- numbers ----
 
@@ -13,33 +14,12 @@ build() { mpicc.mpich -O1 -w -D_GNU_SOURCE -I"$VIADUCT_SOURCE/tests" "$@"; }
 lacks='MPI_(ABI_(SUB)?VERSION|BUFFER_AUTOMATIC|COMBINER_VALUE_INDEX|COMM_TYPE_RESOURCE_GUIDED|COMPLEX4|REAL2|INTEGER16|'
 lacks+='LOGICAL(1|2|4|8|16)|ERR_(ABI|ERRHANDLER)|DUP_FN|T_ERR_NOT_ACCESSIBLE|T_BIND_MPI_SESSION|'
 lacks+='INT_HANDLES|T_(ENUM|CVAR_HANDLE|PVAR_SESSION|PVAR_HANDLE)_NULL)'
-{ sed -n 's/^#define \(MPI_[A-Z0-9_]*\) .*/\1/p' "$numbers"; grep -oE 'MPI_T_[A-Z_]+ =' "$numbers" | tr -d ' ='; } |
-    grep -vxE "$lacks|MPI_.*_DUP_FN" | sort -u >"$work/names"
-{
-    echo '#include <mpi.h>'
-    echo '#include <stdio.h>'
-    echo '#define SHOW(name) printf("%s %lld %zu\n", #name, (long long)name, sizeof(name));'
-    echo 'int main(void) {'
-    sed 's/.*/SHOW(&)/' "$work/names"
-    for field in MPI_SOURCE MPI_TAG MPI_ERROR; do echo "printf(\"$field %zu\\n\", __builtin_offsetof(MPI_Status, $field));"; done
-    echo 'printf("%zu\n", sizeof(MPI_Status)); }'
-} >"$work/show.c"
-build "$work/show.c" -o "$work/theirs" && "$work/theirs" >"$work/theirs.out" || fail "MPICH lacks a name"
-cc -w -DMPI_OTHER_NUMBERS='"mpi/mpich/mpich.h"' -I"$VIADUCT_SOURCE/include" -I"$VIADUCT_SOURCE/src" "$work/show.c" \
-    -o "$work/ours" && "$work/ours" >"$work/ours.out" || fail "our header lacks a name"
-[ "$(wc -l <"$work/ours.out")" -ge 300 ] || fail "only $(wc -l <"$work/ours.out") numbers were compared"
-diff "$work/theirs.out" "$work/ours.out" >"$work/diff" || { fail "numbers differ"; head -20 "$work/diff"; }
+numbers mpich
 
 # ---- functions ----
 
 # Without MPICH's other way of generalized requests, and the texts of its own build.
-exported() { nm -D --defined-only "$1" | awk '$2 ~ /[TWDBRV]/ { print $3 }' | grep -E "^P?MPI[XI]*_" |
-             grep -vE "MPIX_Grequest_|MPII_Version_" | sort; }
-real=$(mpicc.mpich -print-file-name=libmpich.so.12) # (a program that uses no function does not need it)
-exported "$real" >"$work/theirs.names"
-exported "$library" >"$work/ours.names"
-[ "$(wc -l <"$work/theirs.names")" -ge 800 ] || fail "MPICH's library $real has few names"
-for name in $(comm -23 "$work/theirs.names" "$work/ours.names"); do fail "our library lacks $name"; done
+functions "^P?MPI[XI]*_" "MPIX_Grequest_|MPII_Version_"
 readelf -d "$library" | grep -q 'SONAME.*\[libmpich.so.12\]' || fail "the soname is not libmpich.so.12"
 [ "$(readlink -f "${library%/*}/libmpi.so.12")" = "$(readlink -f "$library")" ] || fail "libmpi.so.12 is not the same library"
 
@@ -237,18 +217,5 @@ newer="abi barrier_beside bsend_handler buffers environment errors finalize_asle
 packed random sessions types_wide wide"
 other="contents" # wants MPI_INTEGER16, see above
 other+=" errhandler" # adds 20,000 error codes, and MPICH 4.0 has no call that removes one
-one() { # NAME
-    local file=$tests/$1.c ranks log=$work/$1.log
-    ranks=$(head -c 1500 "$file" | sed -nE 's/.*(ranks|everywhere): *([0-9 ]+).*/\2/p' | head -1 | awk '{ print (NF > 1 ? $2 : $1) }')
-    build -I"$tests" "$file" -o "$work/$1" >"$log" 2>&1 &&
-        timeout 100 $mpiexec -n "${ranks:-2}" "$work/$1" >"$log" 2>&1 && rm "$log" || echo "$1" >>"$work/failed"
-}
-for file in "$tests"/*.c; do
-    name=${file##*/} name=${name%.c}
-    case " $newer $other " in *" $name "*) continue ;; esac
-    [ "$(jobs -rp | wc -l)" -lt 2 ] || wait -n
-    one "$name" &
-done
-wait
-for name in $(cat "$work/failed" 2>/dev/null); do fail "$name fails"; tail -3 "$work/$name.log"; done
+programs_pass $newer $other
 finish

@@ -34,12 +34,12 @@ int main(int argc, char **argv)
 }
 END
 cc -w "$work/loads.c" -o "$work/loads" || fail "no compiler"
-for library in lib/libmpi_abi.so.1 lib/viaduct/mpich/libmpich.so.12; do
+for library in lib/libmpi_abi.so.1 lib/viaduct/abi/libmpich.so.12; do
     [ -f "$VIADUCT_BUILD/$library" ] || continue
     expect 0 $'works\nworks' "" $mpiexec -n 2 "$work/loads" "$VIADUCT_BUILD/$library"
     expect 0 "works" "" "$work/loads" "$VIADUCT_BUILD/$library"
 done
-for library in libmpi_abi.so.1 viaduct/mpich/libmpich.so.12 libviaduct.so.0; do
+for library in libmpi_abi.so.1 viaduct/abi/libmpich.so.12 libviaduct.so.0; do
     [ -f "$VIADUCT_BUILD/lib/$library" ] || continue
     bytes=$(readelf -lW "$VIADUCT_BUILD/lib/$library" | awk '$1 == "TLS" { print $6 }')
     [ $((bytes)) -le 64 ] || fail "$library needs $((bytes)) bytes of static thread-local memory"

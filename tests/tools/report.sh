@@ -130,7 +130,7 @@ if type mpicc.mpich >/dev/null 2>&1; then
     mpicc.mpich -w "$VIADUCT_SOURCE/tests/programs/report.c" -o $work/old || fail "mpicc.mpich does not compile"
     for mode in single threads; do
         expect 0 "" "" $mpiexec --report $work/page.html \
-            -x LD_LIBRARY_PATH=$VIADUCT_BUILD/lib/viaduct/mpich:$VIADUCT_BUILD/lib -n 4 $work/old $mode
+            -x LD_LIBRARY_PATH=$VIADUCT_BUILD/lib/viaduct/abi:$VIADUCT_BUILD/lib -n 4 $work/old $mode
         has "<tr><td>MPI_Send<td>32<td>"
         has "<tr><td>MPI_Finalize<td>4<td>"
         has "<tr><td>messages between two ranks<td>0"

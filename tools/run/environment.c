@@ -168,15 +168,15 @@ static char *front_add(struct run_environment *environment, int *count, const ch
 }
 
 /* The library of a profile stands before what the user preloads: a tool calls MPI by its PMPI names, which pass by all
- * that stands behind it. In the folder lies nothing but this MPI under the names that MPICH's has, and what refuses
- * programs of Open MPI: the loader takes it for programs that were built for those, and for no others. */
+ * that stands behind it. In the folder lies nothing but this MPI under the names that MPICH's and Open MPI's have: the
+ * loader takes it for programs that were built for those, and for no others. */
 static void fronts_add(struct run_environment *environment, int *count, const struct run_job *job)
 {
-    char mpich[PATH_MAX];
+    char abi[PATH_MAX];
     if (job->profile.fd >= 0)
         environment->front[0] = front_add(environment, count, "LD_PRELOAD", job->profile.preload);
-    if (!job->options.abi_none && preload_find("viaduct/mpich/libmpich.so.12", mpich) == OK)
-        environment->front[1] = front_add(environment, count, "LD_LIBRARY_PATH", dirname(mpich));
+    if (!job->options.abi_none && preload_find("viaduct/abi/libmpich.so.12", abi) == OK)
+        environment->front[1] = front_add(environment, count, "LD_LIBRARY_PATH", dirname(abi));
 }
 
 void environment_build(struct run_environment *out, const struct run_job *job, const struct run_app *app)

@@ -430,14 +430,7 @@ int MPIR_Dup_fn(MPI_Comm comm, int keyval, void *extra, void *in, void *out, int
 #define MPI_DUP_FN         ((MPI_Copy_function *)MPIR_Dup_fn)
 #define MPI_NULL_DELETE_FN ((MPI_Delete_function *)0)
 
-/* ==== Tool interface: types and constants ==== */
-
-typedef struct MPI_ABI_T_enum *MPI_T_enum;
-typedef struct MPI_ABI_T_cvar_handle *MPI_T_cvar_handle;
-typedef struct MPI_ABI_T_pvar_handle *MPI_T_pvar_handle;
-typedef struct MPI_ABI_T_pvar_session *MPI_T_pvar_session;
-typedef struct MPI_ABI_T_event_registration *MPI_T_event_registration;
-typedef struct MPI_ABI_T_event_instance *MPI_T_event_instance;
+/* ==== Tool interface: constants ==== */
 
 typedef enum MPI_T_source_order {
     MPI_T_SOURCE_ORDERED = 0, MPI_T_SOURCE_UNORDERED = 1
@@ -449,19 +442,12 @@ typedef enum MPI_T_cb_safety {
     MPI_T_CB_REQUIRE_ASYNC_SIGNAL_SAFE = 3
 } MPI_T_cb_safety;
 
-typedef void MPI_T_event_cb_function(MPI_T_event_instance event_instance, MPI_T_event_registration event_registration,
-                                     MPI_T_cb_safety cb_safety, void *user_data);
-typedef void MPI_T_event_free_cb_function(MPI_T_event_registration event_registration, MPI_T_cb_safety cb_safety,
-                                          void *user_data);
-typedef void MPI_T_event_dropped_cb_function(MPI_Count count, MPI_T_event_registration event_registration,
-                                             int source_index, MPI_T_cb_safety cb_safety, void *user_data);
-
 /* Null handles */
 #define MPI_T_ENUM_NULL         ((MPI_T_enum)0)
 #define MPI_T_CVAR_HANDLE_NULL  ((MPI_T_cvar_handle)0)
 #define MPI_T_PVAR_SESSION_NULL ((MPI_T_pvar_session)0)
 #define MPI_T_PVAR_HANDLE_NULL  ((MPI_T_pvar_handle)0)
-extern const MPI_T_pvar_handle MPI_T_PVAR_ALL_HANDLES; /* in objects.c */
+extern struct MPI_ABI_T_pvar_handle *const MPI_T_PVAR_ALL_HANDLES; /* in objects.c */
 
 /* Whom a variable is for */
 enum {

@@ -1,0 +1,51 @@
+/* The predefined handles of Open MPI's ABI: objects of which programs use the addresses alone. A program that was not
+ * built as position independent takes them over into its own memory, so the addresses are learned when this library is
+ * loaded. And the functions that are constants for attributes. */
+#include "mpi/object.h"
+
+#define MPI_OBJECT(kind, number, bytes, name) char name[bytes];
+#include "mpi/openmpi/objects.def"
+#undef MPI_OBJECT
+
+_Static_assert((int)KIND_TYPE == MPI_KIND_OF_TYPES && (int)KIND_OP == MPI_KIND_OF_OPS, "numbers.h names these kinds");
+
+struct mpi_known mpi_known[MPI_KNOWN];
+
+static __attribute__((constructor)) void objects_learn(void)
+{
+    static const struct mpi_known rows[] = {
+#define MPI_OBJECT(kind, number, bytes, name) {(uintptr_t)name, kind << 8 | number},
+#include "mpi/openmpi/objects.def"
+#undef MPI_OBJECT
+    };
+    for (size_t i = 0; i < ARRAY_LENGTH(rows); i++)
+        *(struct mpi_known *)mpi_known_at(rows[i].address) = rows[i];
+}
+
+/* What is called as a function: of communicators, datatypes and windows alike. */
+#define FUNCTION(name, ...)                                                                                            \
+    VEXPORT int OMPI_C_MPI_##name(__VA_ARGS__);                                                                        \
+    int OMPI_C_MPI_##name(__VA_ARGS__)
+#define OF_A_KIND(before)                                                                                              \
+    FUNCTION(before##NULL_COPY_FN, void *object, int key, void *extra, void *in, void *out, int *flag)                 \
+    {                                                                                                                  \
+        (void)object, (void)key, (void)extra, (void)in, (void)out;                                                     \
+        *flag = 0;                                                                                                     \
+        return MPI_SUCCESS;                                                                                            \
+    }                                                                                                                  \
+    FUNCTION(before##DUP_FN, void *object, int key, void *extra, void *in, void *out, int *flag)                       \
+    {                                                                                                                  \
+        (void)object, (void)key, (void)extra;                                                                          \
+        *(void **)out = in;                                                                                            \
+        *flag = 1;                                                                                                     \
+        return MPI_SUCCESS;                                                                                            \
+    }                                                                                                                  \
+    FUNCTION(before##NULL_DELETE_FN, void *object, int key, void *value, void *extra)                                  \
+    {                                                                                                                  \
+        (void)object, (void)key, (void)value, (void)extra;                                                             \
+        return MPI_SUCCESS;                                                                                            \
+    }
+OF_A_KIND()
+OF_A_KIND(COMM_)
+OF_A_KIND(TYPE_)
+OF_A_KIND(WIN_)
