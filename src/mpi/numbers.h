@@ -65,7 +65,7 @@ static inline unsigned mpi_identity_generation(uintptr_t identity)
 }
 static inline bool mpi_identity_predefined(uintptr_t identity) { return !(identity >> 63); }
 
-/* Where each predefined object lies: open addressing, made in openmpi/objects.c. A handle of none finds an empty row. */
+/* Where each predefined object lies: a hash table, made in openmpi/objects.c. A handle of none finds an empty row. */
 #define MPI_KNOWN 512u
 struct mpi_known {
     uintptr_t address; /* 0: an empty row */
