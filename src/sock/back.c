@@ -28,6 +28,7 @@ void sock_stream_back_out(struct sock_file *file)
     SOCK_STEP(ended_out);
     sock_unlock(&file->link->send);
     sock_set_refresh(file);
+    (void)sock_stream_back_in(file);
 }
 
 /* A join that is under way looks at the word when it is done. */

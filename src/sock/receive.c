@@ -262,6 +262,10 @@ static ssize_t from_ring(struct sock_file *file, struct sock_pieces *to, int fla
             return ring_was_empty(file, look_of(link), kept);
         room_made(file);
     } while (to->count && ring_filled(&ring, &link->reader));
+    /* bells that lay unread would make the kernel drop what this side has sent by TCP, if the process ended now */
+    if (unlikely(atomic_load_explicit(&link->out_phase, memory_order_relaxed) == PHASE_BACK) &&
+        ring_close_empty(&ring, &link->reader))
+        sock_in_leave(file);
     return total;
 }
 

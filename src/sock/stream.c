@@ -109,8 +109,10 @@ static ssize_t stream_out(struct sock_file *file, struct sock_source *source, si
         sock_unlock(&link->send);
         if (unlikely(refused))
             sock_stream_back_out(file);
-        else if (unlikely(back))
+        else if (unlikely(back)) {
             sock_set_refresh(file);
+            (void)sock_stream_back_in(file);
+        }
         if (n > 0)
             total += (size_t)n;
         if (likely(total == size) || n < 0 || source->end)
