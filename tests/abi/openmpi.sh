@@ -67,6 +67,39 @@ printf '#include <mpi.h>\nint main(void) { MPI_Win w; MPI_Init(0, 0); MPI_Win_cr
 build "$work/window.c" -o "$work/window" || fail "mpicc.openmpi does not compile"
 expect 52 "" "~MPI_Win_create: .*mpiexec --abi=none" $mpiexec -n 1 "$work/window"
 
+# C++, over Open MPI's own library for it (whose exceptions are off in Debian)
+cat >"$work/plus.cpp" <<'END'
+#include <mpi.h>
+#include <cstdio>
+static void most(const void *in, void *out, int n, const MPI::Datatype &)
+{
+    const int *a = (const int *)in;
+    for (int i = 0, *b = (int *)out; i < n; i++)
+        b[i] = a[i] > b[i] ? a[i] : b[i];
+}
+static void told(MPI::Comm &, int *, ...) {}
+int main(int argc, char **argv)
+{
+    MPI::Init(argc, argv);
+    int rank = MPI::COMM_WORLD.Get_rank(), in[2] = {rank, 5 - rank}, out[2];
+    MPI::Op op;
+    op.Init(most, true);
+    MPI::COMM_WORLD.Allreduce(in, out, 2, MPI::INT, op);
+    op.Free();
+    MPI::Intracomm made = MPI::COMM_WORLD.Split(rank % 2, 0);
+    if (rank == 0)
+        std::printf("%d %d %d\n", out[0], out[1], made.Get_size());
+    made.Free();
+    if (argc > 1)
+        MPI::Comm::Create_errhandler(told);
+    MPI::Finalize();
+}
+END
+if mpicxx.openmpi -w "$work/plus.cpp" -o "$work/plus" 2>/dev/null; then
+    expect 0 "2 5 2" "" env LD_BIND_NOW=1 $mpiexec -n 3 "$work/plus"
+    expect 52 "0 5 1" "~Create_errhandler: .*mpiexec --abi=none" $mpiexec -n 1 "$work/plus" refused
+fi
+
 # Programs of tests/mpi; not those that say a name that Open MPI 4 has not, or look inside of our engine.
 newer="abi barrier_beside bsend_handler buffers collective_random collective_wide environment errors finalize_asleep \
 forms_wide fortran hello hints huge idle info info_early inter inter_collective makers_memory neighbor not_yet packed \
