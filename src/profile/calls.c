@@ -86,45 +86,53 @@ static void freed_comm(const MPI_Comm *comm)
 #define CHOSEN(...)                SECOND(__VA_ARGS__)
 #define NOTED(note)                CHOSEN(note, (void)0, )
 
-/* ---- calls that do not wait, and that programs make often: not all of them are timed ---- */
+/* ---- calls that do not wait, or whose waits the engine counts, and that programs make often: not all are timed ---- */
 
-#define SHORT_Isend               , true
-#define SHORT_Ibsend              SHORT_Isend
-#define SHORT_Issend              SHORT_Isend
-#define SHORT_Irsend              SHORT_Isend
-#define SHORT_Irecv               SHORT_Isend
-#define SHORT_Isendrecv           SHORT_Isend
-#define SHORT_Isendrecv_replace   SHORT_Isend
-#define SHORT_Imrecv              SHORT_Isend
-#define SHORT_Start               SHORT_Isend
-#define SHORT_Startall            SHORT_Isend
-#define SHORT_Pready              SHORT_Isend
-#define SHORT_Pready_range        SHORT_Isend
-#define SHORT_Pready_list         SHORT_Isend
-#define SHORT_Parrived            SHORT_Isend
-#define SHORT_Iprobe              SHORT_Isend
-#define SHORT_Improbe             SHORT_Isend
-#define SHORT_Test                SHORT_Isend
-#define SHORT_Testall             SHORT_Isend
-#define SHORT_Testany             SHORT_Isend
-#define SHORT_Testsome            SHORT_Isend
-#define SHORT_Request_get_status  SHORT_Isend
-#define SHORT_Test_cancelled      SHORT_Isend
-#define SHORT_Get_count           SHORT_Isend
-#define SHORT_Get_elements        SHORT_Isend
-#define SHORT_Put                 SHORT_Isend
-#define SHORT_Get                 SHORT_Isend
-#define SHORT_Accumulate          SHORT_Isend
-#define SHORT_Comm_rank           SHORT_Isend
-#define SHORT_Comm_size           SHORT_Isend
-#define SHORT_Cart_coords         SHORT_Isend
-#define SHORT_Cart_rank           SHORT_Isend
-#define SHORT_Cart_shift          SHORT_Isend
-#define SHORT_Type_size           SHORT_Isend
-#define SHORT_Type_get_extent     SHORT_Isend
-#define SHORT_Get_address         SHORT_Isend
-#define SHORT_Initialized         SHORT_Isend
-#define SHORT_Finalized           SHORT_Isend
+#define KIND_Isend                , PROFILE_SHORT
+#define KIND_Ibsend               KIND_Isend
+#define KIND_Issend               KIND_Isend
+#define KIND_Irsend               KIND_Isend
+#define KIND_Irecv                KIND_Isend
+#define KIND_Isendrecv            KIND_Isend
+#define KIND_Isendrecv_replace    KIND_Isend
+#define KIND_Imrecv               KIND_Isend
+#define KIND_Start                KIND_Isend
+#define KIND_Startall             KIND_Isend
+#define KIND_Pready               KIND_Isend
+#define KIND_Pready_range         KIND_Isend
+#define KIND_Pready_list          KIND_Isend
+#define KIND_Parrived             KIND_Isend
+#define KIND_Iprobe               KIND_Isend
+#define KIND_Improbe              KIND_Isend
+#define KIND_Test                 KIND_Isend
+#define KIND_Testall              KIND_Isend
+#define KIND_Testany              KIND_Isend
+#define KIND_Testsome             KIND_Isend
+#define KIND_Request_get_status   KIND_Isend
+#define KIND_Test_cancelled       KIND_Isend
+#define KIND_Get_count            KIND_Isend
+#define KIND_Get_elements         KIND_Isend
+#define KIND_Put                  KIND_Isend
+#define KIND_Get                  KIND_Isend
+#define KIND_Accumulate           KIND_Isend
+#define KIND_Comm_rank            KIND_Isend
+#define KIND_Comm_size            KIND_Isend
+#define KIND_Cart_coords          KIND_Isend
+#define KIND_Cart_rank            KIND_Isend
+#define KIND_Cart_shift           KIND_Isend
+#define KIND_Type_size            KIND_Isend
+#define KIND_Type_get_extent      KIND_Isend
+#define KIND_Get_address          KIND_Isend
+#define KIND_Initialized          KIND_Isend
+#define KIND_Finalized            KIND_Isend
+
+#define KIND_Wait                , PROFILE_WAITS
+#define KIND_Waitall             KIND_Wait
+#define KIND_Waitany             KIND_Wait
+#define KIND_Waitsome            KIND_Wait
+#define KIND_Send                KIND_Wait
+#define KIND_Recv                KIND_Wait
+#define KIND_Sendrecv            KIND_Wait
 
 /* ---- the functions ---- */
 
@@ -134,11 +142,11 @@ static void freed_comm(const MPI_Comm *comm)
     int MPI_##Name##suffix(EACH_LISTED(PARAMETER, size, __VA_ARGS__))                                                  \
     {                                                                                                                  \
         NOTED(BEFORE_##Name);                                                                                          \
-        const bool short_ = CHOSEN(SHORT_##Name, false, );                                                             \
-        uint64_t began_ = profile_enter(PROFILE_##Name##suffix, short_);                                               \
+        const enum profile_kind kind_ = CHOSEN(KIND_##Name, PROFILE_LONG, );                                           \
+        uint64_t began_ = profile_enter(PROFILE_##Name##suffix, kind_);                                                \
         int result_ = NEXT(Name##suffix)(EACH_LISTED(ARGUMENT, size, __VA_ARGS__));                                    \
         if (likely(began_)) {                                                                                          \
-            profile_done(PROFILE_##Name##suffix, short_, began_);                                                      \
+            profile_done(PROFILE_##Name##suffix, kind_, began_);                                                       \
             if (result_ == MPI_SUCCESS) {                                                                              \
                 NOTED(AFTER_##Name);                                                                                   \
             }                                                                                                          \
@@ -171,7 +179,7 @@ static void freed_comm(const MPI_Comm *comm)
 static int timed(enum profile_call call, uint64_t began, int result)
 {
     if (began) {
-        profile_record(call, began);
+        profile_record(call, began, 0);
         profile_leave();
     }
     return result;
@@ -179,7 +187,7 @@ static int timed(enum profile_call call, uint64_t began, int result)
 
 int MPI_Init(int *argc, char ***argv)
 {
-    uint64_t began = profile_enter(PROFILE_Init, false);
+    uint64_t began = profile_enter(PROFILE_Init, PROFILE_LONG);
     int result = timed(PROFILE_Init, began, NEXT(Init)(argc, argv));
     profile_begin();
     profile_summarize();
@@ -188,7 +196,7 @@ int MPI_Init(int *argc, char ***argv)
 
 int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 {
-    uint64_t began = profile_enter(PROFILE_Init_thread, false);
+    uint64_t began = profile_enter(PROFILE_Init_thread, PROFILE_LONG);
     if (required >= MPI_THREAD_MULTIPLE)
         profile_several();
     int result = timed(PROFILE_Init_thread, began, NEXT(Init_thread)(argc, argv, required, provided));
@@ -199,7 +207,7 @@ int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 
 int MPI_Finalize(void)
 {
-    uint64_t began = profile_enter(PROFILE_Finalize, false);
+    uint64_t began = profile_enter(PROFILE_Finalize, PROFILE_LONG);
     int result = timed(PROFILE_Finalize, began, NEXT(Finalize)());
     profile_end();
     return result;
@@ -209,7 +217,7 @@ int MPI_Finalize(void)
 int MPI_Request_free(MPI_Request *request)
 {
     struct profile_made *one = request && profile_messages ? profile_made_take(*request) : NULL;
-    uint64_t began = profile_enter(PROFILE_Request_free, false);
+    uint64_t began = profile_enter(PROFILE_Request_free, PROFILE_LONG);
     int result = timed(PROFILE_Request_free, began, NEXT(Request_free)(request));
     if (result == MPI_SUCCESS)
         free(one);

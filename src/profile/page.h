@@ -6,8 +6,9 @@
  *   +--------+-------------------------------------+
  *
  * A rank finds it by VIADUCT_JOB_PROFILE="descriptor,seat,rank". The process that calls MPI first takes the page. Times
- * are ticks of the host's clock (base/clock.h). Several threads write under a lock; the reader takes none: it reads
- * when the rank has ended, and what it sampled before is a number that only grows. */
+ * are ticks of the host's clock (base/clock.h). Each thread writes a slice of the page that is its own; threads for which
+ * there is none share the last one, under a lock. The reader adds slices, and takes no lock: it reads when the rank has
+ * ended, and what it sampled before is a number that only grows. */
 #pragma once
 
 #include "base/compiler.h"
@@ -43,6 +44,7 @@ enum profile_call {
 };
 
 #define PROFILE_BLOCKS 256 /* of ranks, in the order of their numbers: of one rank each, where there are no more */
+#define PROFILE_SLICES 16  /* of a page; a thread that ends leaves its own to the next */
 #define PROFILE_SIZES  48  /* of messages: 0 bytes, 1, 2 to 3, 4 to 7 ... */
 
 /* Calls that do not wait take no longer than reading the clock does: where no events are wanted, each rank times the
@@ -55,10 +57,11 @@ struct profile_header {
     uint32_t calls, seats, ranks; /* of the host, of the job */
     uint32_t room;                /* for events of each rank; 0: none are wanted */
     uint64_t page_size;           /* with its events */
+    uint64_t tick_rate;           /* ticks in a nanosecond, times 2^32 */
 };
 
 struct profile_sum {
-    _Atomic uint64_t count; /* stored under the lock of the rank: relaxed */
+    _Atomic uint64_t count; /* stored by one thread: relaxed */
     uint64_t ticks, most;   /* of all calls, where not all are timed an estimate; of the longest one that was timed */
 };
 struct profile_traffic {
@@ -69,22 +72,27 @@ struct profile_event {
     uint64_t ticks : 48, call : 16;
 };
 
+struct profile_slice {
+    ALIGNED(CACHE_LINE) uint64_t ticks; /* in calls, all together */
+    struct profile_sum call[PROFILE_CALLS];
+    struct profile_traffic size[PROFILE_SIZES]; /* of point-to-point messages, all together those that were sent */
+    struct profile_traffic to[PROFILE_BLOCKS];
+};
+
 struct profile_page {
-    uint64_t ticks;       /* in calls, all together */
     _Atomic uint32_t pid; /* of the process that took it; 0: none has */
     uint32_t events;
     uint32_t no_messages; /* none are counted: the program's handles are not those of our mpi.h */
     uint64_t begun, ended; /* 0: not yet */
     uint64_t shortest;     /* ticks: events that took less are left out */
+    uint32_t slices;       /* so many of the first ones were used: no other may be read, that would take memory */
 
     char summary[400]; /* of the job, by rank 0: what was chosen */
-    struct profile_sum call[PROFILE_CALLS];
-    struct profile_traffic size[PROFILE_SIZES]; /* of point-to-point messages, all together those that were sent */
-    struct profile_traffic to[PROFILE_BLOCKS];
+    struct profile_slice slice[PROFILE_SLICES];
     struct profile_event event[];
 };
 
-/* Under the lock of the rank, so relaxed. */
+/* By one thread, so relaxed. */
 static inline void profile_sum_count(struct profile_sum *sum)
 {
     atomic_store_explicit(&sum->count, atomic_load_explicit(&sum->count, memory_order_relaxed) + 1,

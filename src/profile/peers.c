@@ -64,15 +64,18 @@ static COLD void route_fill(struct route *route, MPI_Comm comm)
     free(local);
 }
 
-/* The block of RANK of COMM; -1: not known. Under the lock. */
-static int block_of(MPI_Comm comm, int rank)
+/* The block of RANK of COMM; -1: not known. */
+static inline int block_of(MPI_Comm comm, int rank)
 {
     if (comm == MPI_COMM_WORLD && profile_ranks <= PROFILE_BLOCKS)
         return rank < (int)profile_ranks ? rank : -1;
     struct route *route = &routes[bucket_of((uintptr_t)comm, ROUTES)];
+    bool locked = profile_lock_take(&profile_lock);
     if (route->comm != comm)
         route_fill(route, comm);
-    return rank < route->size ? route->block[rank] : -1;
+    int block = rank < route->size ? route->block[rank] : -1;
+    profile_lock_give(&profile_lock, locked);
+    return block;
 }
 
 void profile_comm_freed(MPI_Comm comm)
@@ -86,7 +89,7 @@ void profile_comm_freed(MPI_Comm comm)
 
 /* ---- bytes ------------------------------------------------------------------------------------------------------- */
 
-static uint64_t bytes_of(MPI_Count count, MPI_Datatype type)
+static inline uint64_t bytes_of(MPI_Count count, MPI_Datatype type)
 {
     static _Thread_local uintptr_t last; /* a predefined one: what it is does not change */
     static _Thread_local MPI_Count its_size;
@@ -108,30 +111,43 @@ static unsigned size_of(uint64_t bytes)
     return size < PROFILE_SIZES ? size : PROFILE_SIZES - 1;
 }
 
-static void traffic_add(struct profile_traffic *traffic, uint64_t bytes)
+static inline void traffic_add(struct profile_traffic *traffic, uint64_t bytes)
 {
     traffic->messages++;
     traffic->bytes += bytes;
 }
 
-static void message_count(int to, uint64_t bytes)
+static inline void slice_count(struct profile_slice *slice, int to, uint64_t bytes)
+{
+    traffic_add(&slice->size[size_of(bytes)], bytes);
+    if (to >= 0)
+        traffic_add(&slice->to[to], bytes);
+}
+
+/* By a thread that has no slice. */
+static COLD void message_count_shared(int to, uint64_t bytes)
 {
     struct profile_page *page = atomic_load_explicit(&profile_page, memory_order_relaxed);
-    if (unlikely(!page)) /* a callback has forked */
+    if (!page) /* a callback has forked */
         return;
-    traffic_add(&page->size[size_of(bytes)], bytes);
-    if (to >= 0)
-        traffic_add(&page->to[to], bytes);
+    bool locked = profile_lock_take(&profile_lock);
+    slice_count(&page->slice[PROFILE_SLICES - 1], to, bytes);
+    profile_lock_give(&profile_lock, locked);
+}
+
+static inline void message_count(int to, uint64_t bytes)
+{
+    if (likely(profile_slice))
+        slice_count(profile_slice, to, bytes);
+    else
+        message_count_shared(to, bytes);
 }
 
 void profile_sent(MPI_Comm comm, int to, MPI_Count count, MPI_Datatype type)
 {
     if (!profile_messages || to < 0) /* MPI_PROC_NULL */
         return;
-    uint64_t bytes = bytes_of(count, type);
-    bool locked = profile_lock_take(&profile_lock);
-    message_count(block_of(comm, to), bytes);
-    profile_lock_give(&profile_lock, locked);
+    message_count(block_of(comm, to), bytes_of(count, type));
 }
 
 /* ---- requests that are started again ----------------------------------------------------------------------------- */
@@ -159,10 +175,7 @@ void profile_made(const MPI_Request *request, MPI_Comm comm, int to, MPI_Count c
     struct profile_made *one = profile_messages && to >= 0 ? malloc(sizeof *one) : NULL;
     if (!one)
         return;
-    *one = (struct profile_made){*request, -1, bytes_of(count, type), NULL};
-    bool locked = profile_lock_take(&profile_lock);
-    one->to = block_of(comm, to);
-    profile_lock_give(&profile_lock, locked);
+    *one = (struct profile_made){*request, block_of(comm, to), bytes_of(count, type), NULL};
     profile_made_keep(one);
 }
 
@@ -170,9 +183,12 @@ void profile_started(MPI_Request request)
 {
     bool locked = profile_lock_take(&profile_lock);
     const struct profile_made *one = *made_find(request);
-    if (one)
-        message_count(one->to, one->bytes);
+    bool known = one != NULL;
+    int to = known ? one->to : -1;
+    uint64_t bytes = known ? one->bytes : 0;
     profile_lock_give(&profile_lock, locked);
+    if (known)
+        message_count(to, bytes);
 }
 
 struct profile_made *profile_made_take(MPI_Request request)

@@ -4,6 +4,7 @@
 #include "profile/calls.h"
 #include "profile/lock.h"
 #include "base/atomic.h"
+#include "base/counters.h"
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -16,8 +17,9 @@
 
 struct profile_page *_Atomic profile_page;
 bool profile_messages;
-bool profile_all;
+uint64_t profile_first;
 _Thread_local bool profile_inside;
+_Thread_local struct profile_slice *profile_slice;
 _Thread_local struct profile_steps profile_steps;
 struct profile_lock profile_lock;
 uint32_t profile_ranks;
@@ -25,7 +27,11 @@ uint32_t profile_ranks;
 /* What is in the page, too: a number there may be overwritten, and is not read back to find a place by. */
 static uint32_t room, events;
 static uint64_t shortest;
+static uint64_t tick_rate;
+static struct base_counters *const *engine_counters; /* NULL: the engine is not ours */
 static int own_rank;
+static pthread_key_t at_end;   /* of a thread: its slice is given back */
+static uint32_t slices_taken; /* a bit each; under the lock */
 static atomic_int begun; /* of MPI_Init and sessions, those that have not ended */
 
 extern char **environ;
@@ -43,7 +49,37 @@ static const char *variable(void)
 static void child_of_fork(void)
 {
     profile_page = NULL;
+    profile_slice = NULL;
 }
+
+/* ---- slices ------------------------------------------------------------------------------------------------------ */
+
+static void slice_give(void *slice)
+{
+    struct profile_page *page = profile_page;
+    bool locked = profile_lock_take(&profile_lock);
+    if (page)
+        slices_taken &= ~(1u << ((struct profile_slice *)slice - page->slice));
+    profile_slice = NULL;
+    profile_lock_give(&profile_lock, locked);
+}
+
+/* The last one is for threads that find no other. */
+static COLD void slice_take(struct profile_page *page)
+{
+    bool locked = profile_lock_take(&profile_lock);
+    uint32_t i = (uint32_t)__builtin_ctz(~slices_taken);
+    bool own = i < PROFILE_SLICES - 1 && pthread_setspecific(at_end, &page->slice[i]) == 0;
+    if (own) {
+        slices_taken |= 1u << i;
+        profile_slice = &page->slice[i];
+    }
+    uint32_t used = own ? i + 1 : PROFILE_SLICES;
+    page->slices = used > page->slices ? used : page->slices;
+    profile_lock_give(&profile_lock, locked);
+}
+
+/* ---- the page ---------------------------------------------------------------------------------------------------- */
 
 /* The page of SEAT in the file behind FD; NULL: that is none of ours, or another process has it. */
 static struct profile_page *page_take(int fd, uint32_t seat)
@@ -67,7 +103,8 @@ static struct profile_page *page_take(int fd, uint32_t seat)
         return NULL;
     }
     room = header.room;
-    profile_all = room > 0;
+    tick_rate = header.tick_rate;
+    profile_first = room ? UINT64_MAX : PROFILE_TIMED_FIRST;
     profile_ranks = header.ranks;
     return page;
 }
@@ -78,7 +115,7 @@ static void page_look(void)
     const char *text = variable();
     bool told = text && sscanf(text, "%d,%d,%d", &fd, &seat, &own_rank) == 3 && seat >= 0;
     struct profile_page *page = told ? page_take(fd, (uint32_t)seat) : NULL;
-    if (!page)
+    if (!page || pthread_key_create(&at_end, slice_give))
         return;
     pthread_atfork(NULL, NULL, child_of_fork);
     profile_messages = !profile_handles_differ();
@@ -115,14 +152,23 @@ void profile_end(void)
         page->ended = clock_ticks();
 }
 
-/* What the engine says of the job that begins, by rank 0. The library may have been loaded for a plug-in alone, where
- * the names of the process do not show it. */
+#define COUNTER(name, class, group, unit, help) +1
+enum { COUNTERS = 0
+#include "base/counters.def"
+};
+#undef COUNTER
+
+/* What the engine says of the job that begins, by rank 0, and its counters. The library may have been loaded for a
+ * plug-in alone, where the names of the process do not show it. */
 void profile_summarize(void)
 {
     void (*describe)(char *text, size_t size);
     struct profile_page *page = profile_page;
-    void *engine = page && own_rank == 0 ? dlopen("libviaduct.so.0", RTLD_LAZY | RTLD_NOLOAD) : NULL;
-    if (engine && (*(void **)&describe = dlsym(engine, "vmsg_summary")))
+    void *engine = page ? dlopen("libviaduct.so.0", RTLD_LAZY | RTLD_NOLOAD) : NULL;
+    struct base_counters *const *counters = engine ? dlsym(engine, "vbase_counters") : NULL;
+    if (counters && (*counters)->version == COUNTERS)
+        engine_counters = counters;
+    if (engine && own_rank == 0 && (*(void **)&describe = dlsym(engine, "vmsg_summary")))
         describe(page->summary, sizeof page->summary);
 }
 
@@ -160,26 +206,84 @@ uint64_t profile_enter_long(void)
     if (unlikely(!atomic_load_explicit(&profile_page, memory_order_acquire) && !profile_open()) || profile_inside)
         return 0;
     profile_inside = true;
+    if (unlikely(!profile_slice))
+        slice_take(atomic_load_explicit(&profile_page, memory_order_relaxed));
     return clock_ticks();
 }
 
-void profile_record(enum profile_call call, uint64_t began)
+void profile_record(enum profile_call call, uint64_t began, uint64_t waited)
 {
     struct profile_page *page = atomic_load_explicit(&profile_page, memory_order_relaxed);
     if (unlikely(!page)) /* a callback has forked */
         return;
-    uint64_t ended = began == PROFILE_UNTIMED ? 0 : clock_ticks(), spent = ended - began;
-    struct profile_sum *sum = &page->call[call];
-    bool locked = profile_lock_take(&profile_lock);
+    uint64_t ended = began == PROFILE_UNTIMED ? 0 : clock_ticks(), spent = ended ? ended - began : waited;
+    struct profile_slice *slice = profile_slice;
+    bool locked = (unlikely(!slice) || unlikely(room)) && profile_lock_take(&profile_lock);
+    if (unlikely(!slice))
+        slice = &page->slice[PROFILE_SLICES - 1];
+    struct profile_sum *sum = &slice->call[call];
     profile_sum_count(sum);
-    if (ended) {
-        uint64_t all = profile_step_end(&profile_steps, began, ended);
+    if (spent) {
+        waited = waited < spent ? waited : spent;
+        uint64_t all = waited;
+        profile_step_known(&profile_steps, waited);
+        if (ended)
+            all += profile_step_end(&profile_steps, began + waited, ended);
         sum->ticks += all;
-        page->ticks += all;
+        slice->ticks += all;
         if (spent > sum->most)
             sum->most = spent;
         if (unlikely(room))
             event_add(page, call, began, spent);
     }
     profile_lock_give(&profile_lock, locked);
+}
+
+/* ---- calls whose waits the engine counts ------------------------------------------------------------------------- */
+
+#define MUCH       32768 /* bytes: to move them takes longer than reading the clock does */
+#define MUCH_LATER    64 /* so many calls after them are timed */
+
+static _Thread_local struct {
+    uint64_t waited, bytes; /* by the engine's counters, when the call began */
+    uint32_t timed;         /* calls that are to be timed in any case */
+} before;
+
+/* They are counted by process: where several threads may wait, all is timed. */
+static inline const struct base_counters *counters_now(void)
+{
+    return likely(engine_counters) && likely(!profile_lock_wanted(&profile_lock)) ? *engine_counters : NULL;
+}
+
+uint64_t profile_enter_wait(enum profile_call call)
+{
+    const struct profile_slice *slice = profile_slice;
+    const struct base_counters *counters = counters_now();
+    if (unlikely(!counters || !slice) ||
+        unlikely(atomic_load_explicit(&slice->call[call].count, memory_order_relaxed) < profile_first))
+        return profile_enter_long();
+    if (profile_inside)
+        return 0;
+    uint64_t bytes = counters->send_bytes + counters->recv_bytes;
+    if (unlikely(bytes - before.bytes > MUCH))
+        before.timed = MUCH_LATER;
+    before.bytes = bytes;
+    before.waited = counters->waited;
+    profile_inside = true;
+    if (unlikely(before.timed)) {
+        before.timed--;
+        return clock_ticks();
+    }
+    return unlikely(profile_step_due(&profile_steps)) ? clock_ticks() : PROFILE_UNTIMED;
+}
+
+void profile_done_wait(enum profile_call call, uint64_t began)
+{
+    const struct base_counters *counters = counters_now();
+    uint64_t ns = counters && before.waited ? counters->waited - before.waited : 0;
+    before.waited = 0;
+    if (likely(began == PROFILE_UNTIMED && !ns && profile_slice))
+        profile_sum_count(&profile_slice->call[call]);
+    else
+        profile_record(call, began, (uint64_t)((unsigned __int128)ns * tick_rate >> 32));
 }

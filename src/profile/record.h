@@ -14,16 +14,18 @@ extern struct profile_page *_Atomic profile_page; /* NULL: not looked for yet, o
 extern bool profile_messages;                     /* they are counted: handles are those of our mpi.h */
 extern uint32_t profile_ranks;                    /* of the job */
 extern _Thread_local bool profile_inside;         /* of a call: what callbacks call belongs to it */
+extern _Thread_local struct profile_slice *profile_slice; /* of this thread; NULL: not taken yet, or it has none */
 
 struct profile_page *profile_open(void) COLD;
-void profile_record(enum profile_call call, uint64_t began); /* as profile_enter said */
+/* As profile_enter said; so many ticks of it are known to have been waits. */
+void profile_record(enum profile_call call, uint64_t began, uint64_t waited);
 void profile_several(void);                                  /* from now on several threads may call */
 void profile_summarize(void);
 void profile_begin(void); /* MPI_Init or a session; MPI has ended when each of them has */
 void profile_end(void);
 
 extern _Thread_local struct profile_steps profile_steps;
-extern bool profile_all; /* calls are timed: events are wanted */
+extern uint64_t profile_first; /* so many calls of each kind are timed: all, where events are wanted */
 
 /* After a call that succeeded: what was sent. */
 void profile_sent(MPI_Comm comm, int to, MPI_Count count, MPI_Datatype type);
@@ -39,16 +41,21 @@ void profile_comm_freed(MPI_Comm comm);
 
 #define PROFILE_UNTIMED 1 /* in the place of ticks: the call is counted alone */
 
+enum profile_kind { PROFILE_LONG, PROFILE_WAITS, PROFILE_SHORT }; /* see steps.h */
+
 /* A call begins. Ticks; 0: it is within another one, or nothing is recorded: then nothing is to be left. */
 uint64_t profile_enter_long(void);
+uint64_t profile_enter_wait(enum profile_call call);
+void profile_done_wait(enum profile_call call, uint64_t began);
 
-/* The same; it does not wait if it IS_SHORT: then it may be counted only. */
-PROFILE_INLINE uint64_t profile_enter(enum profile_call call, bool is_short)
+/* The same. One that is not LONG may be counted only. */
+PROFILE_INLINE uint64_t profile_enter(enum profile_call call, enum profile_kind kind)
 {
-    /* acquire: with profile_open's release */
-    const struct profile_page *page = atomic_load_explicit(&profile_page, memory_order_acquire);
-    if (!is_short || unlikely(!page || profile_all) ||
-        unlikely(atomic_load_explicit(&page->call[call].count, memory_order_relaxed) < PROFILE_TIMED_FIRST))
+    const struct profile_slice *slice = profile_slice;
+    if (kind == PROFILE_WAITS)
+        return profile_enter_wait(call);
+    if (kind == PROFILE_LONG || unlikely(!slice) ||
+        unlikely(atomic_load_explicit(&slice->call[call].count, memory_order_relaxed) < profile_first))
         return profile_enter_long();
     if (profile_inside)
         return 0;
@@ -57,13 +64,15 @@ PROFILE_INLINE uint64_t profile_enter(enum profile_call call, bool is_short)
 }
 
 /* It has ended. */
-PROFILE_INLINE void profile_done(enum profile_call call, bool is_short, uint64_t began)
+PROFILE_INLINE void profile_done(enum profile_call call, enum profile_kind kind, uint64_t began)
 {
-    struct profile_page *page = atomic_load_explicit(&profile_page, memory_order_relaxed);
-    if (is_short && likely(began == PROFILE_UNTIMED && page) && likely(!profile_lock_wanted(&profile_lock)))
-        profile_sum_count(&page->call[call]);
+    struct profile_slice *slice = profile_slice;
+    if (kind == PROFILE_WAITS)
+        profile_done_wait(call, began);
+    else if (kind == PROFILE_SHORT && likely(began == PROFILE_UNTIMED && slice)) /* NULL: a callback has forked */
+        profile_sum_count(&slice->call[call]);
     else
-        profile_record(call, began);
+        profile_record(call, began, 0);
 }
 
 static inline void profile_leave(void)

@@ -9,6 +9,9 @@
  * handle: 3 messages of 8 bytes to the rank before on one, 2 to the next rank on the other. With "many" two threads make
  * 100,000 calls each at the same time.
  *
+ * With "late" 2,000 messages from rank 1 to rank 0, and one of them only after a while; with "crowd" twenty threads make
+ * 1,000 calls each at the same time.
+ *
  * With "sessions" two threads open a session each at the same time. On its own communicator, each sends 3 messages of 8
  * bytes to the next rank; then one session ends, and with "sessions kill" the last rank kills itself in the other. */
 #include <mpi.h>
@@ -128,6 +131,40 @@ static void *many(void *start)
     return NULL;
 }
 
+static void late(void)
+{
+    for (int i = 0; i < 2000; i++) {
+        int word = 0;
+        if (rank == 1 && i == 1000)
+            usleep(300000);
+        if (rank == 1)
+            MPI_Send(&word, 1, MPI_INT, 0, 1, MPI_COMM_WORLD);
+        if (rank == 0)
+            MPI_Recv(&word, 1, MPI_INT, 1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+}
+
+static void *one_of_crowd(void *start)
+{
+    int own;
+    pthread_barrier_wait(start);
+    for (int i = 0; i < 1000; i++)
+        MPI_Comm_size(MPI_COMM_SELF, &own);
+    pthread_barrier_wait(start); /* all are there until each is done */
+    return NULL;
+}
+
+static void crowd(void)
+{
+    pthread_barrier_t start;
+    pthread_t other[20];
+    pthread_barrier_init(&start, NULL, 20);
+    for (int i = 0; i < 20; i++)
+        pthread_create(&other[i], NULL, one_of_crowd, &start);
+    for (int i = 0; i < 20; i++)
+        pthread_join(other[i], NULL);
+}
+
 static pthread_barrier_t both;
 
 static void many_in_two(void)
@@ -193,11 +230,21 @@ int main(int argc, char **argv)
         asks();
         return 0;
     }
-    if (strcmp(mode, "threads") == 0 || strcmp(mode, "many") == 0)
+    if (strcmp(mode, "threads") == 0 || strcmp(mode, "many") == 0 || strcmp(mode, "crowd") == 0)
         MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
     else
         MPI_Init(&argc, &argv);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    if (strcmp(mode, "late") == 0) {
+        MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+        late();
+    }
+    if (strcmp(mode, "crowd") == 0)
+        crowd();
+    if (strcmp(mode, "late") == 0 || strcmp(mode, "crowd") == 0) {
+        MPI_Finalize();
+        return 0;
+    }
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     next = (rank + 1) % size;

@@ -114,6 +114,14 @@ has "their time is an estimate"
 share=$(sed -n 's/.*<td>time in MPI<td>\([0-9]*\)[.].*/\1/p' $work/page.html)
 [ -n "$share" ] && [ $share -le 200 ] || fail "two threads are in MPI for $share % of the time of their ranks"
 
+# one long wait among many calls that do not wait is in the sums, and is the longest, whichever calls are timed
+expect 0 "" "" timeout 60 $mpiexec --report $work/page.html -n 2 $program late
+grep -qE '<tr><td>MPI_Recv<td>2000<td>([3-9][0-9][0-9][.][0-9]+ ms|[0-9.]+ s)<' $work/page.html || fail "the late message: $(grep MPI_Recv $work/page.html)"
+
+# more threads at the same time than there are slices in a page
+expect 0 "" "" timeout 60 $mpiexec --report $work/page.html -n 2 $program crowd
+has "<tr><td>MPI_Comm_size<td>40000<td>"
+
 # two sessions, opened by two threads at the same time; one ends before the other
 for round in 1 2 3 4 5; do
     expect 0 "" "" timeout 30 $mpiexec --report $work/page.html -n 2 $program sessions

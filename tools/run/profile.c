@@ -87,7 +87,7 @@ int profile_open(struct run_job *job)
     size_t unit = (size_t)sysconf(_SC_PAGESIZE);
     struct profile_header header = {
         PROFILE_MAGIC,       PROFILE_CALLS,        (uint32_t)(job->local > 0 ? job->local : 1),
-        (uint32_t)job->size, room_for_events(job), 0};
+        (uint32_t)job->size, room_for_events(job), 0, vbase_clock_ticks_of_ns(1ull << 32)};
     size_t each = sizeof(struct profile_page) + header.room * sizeof(struct profile_event);
     header.page_size = (each + unit - 1) / unit * unit;
     clock_gettime(CLOCK_REALTIME, &real);
@@ -120,14 +120,38 @@ static void *counters_read(const struct run_job *job)
     return NULL;
 }
 
-static struct profile_traffic sent_of(const struct profile_page *page)
+static uint32_t slices_of(const struct profile_page *page)
+{
+    return page->slices < PROFILE_SLICES ? page->slices : PROFILE_SLICES;
+}
+
+static void traffic_sum(struct profile_traffic *sum, const struct profile_traffic *more)
+{
+    sum->messages += more->messages;
+    sum->bytes += more->bytes;
+}
+
+static struct profile_traffic sent_of(const struct profile_slice *slice)
 {
     struct profile_traffic sent = {0, 0};
-    for (int i = 0; i < PROFILE_SIZES; i++) {
-        sent.messages += page->size[i].messages;
-        sent.bytes += page->size[i].bytes;
-    }
+    for (int i = 0; i < PROFILE_SIZES; i++)
+        traffic_sum(&sent, &slice->size[i]);
     return sent;
+}
+
+static void slice_sum(struct profile_slice *sum, const struct profile_slice *more)
+{
+    sum->ticks += more->ticks;
+    for (int i = 0; i < PROFILE_CALLS; i++) {
+        sum->call[i].count += atomic_load_explicit(&more->call[i].count, memory_order_relaxed);
+        sum->call[i].ticks += more->call[i].ticks;
+        if (more->call[i].most > sum->call[i].most)
+            sum->call[i].most = more->call[i].most;
+    }
+    for (int i = 0; i < PROFILE_SIZES; i++)
+        traffic_sum(&sum->size[i], &more->size[i]);
+    for (int i = 0; i < PROFILE_BLOCKS; i++)
+        traffic_sum(&sum->to[i], &more->to[i]);
 }
 
 static const struct base_counters *counters_of(const void *all, int seat)
@@ -142,10 +166,12 @@ static void sample_add(struct run_job *job, uint64_t now_ns)
     void *counters = counters_read(job);
     for (int i = 0; i < job->local; i++) {
         const struct profile_page *page = page_of(profile, i);
-        struct profile_traffic sent = sent_of(page);
-        now.mpi_ns += vbase_clock_ns_of_ticks(page->ticks);
-        now.messages += sent.messages;
-        now.bytes += sent.bytes;
+        for (uint32_t slice = 0; slice < slices_of(page); slice++) {
+            struct profile_traffic sent = sent_of(&page->slice[slice]);
+            now.mpi_ns += vbase_clock_ns_of_ticks(page->slice[slice].ticks);
+            now.messages += sent.messages;
+            now.bytes += sent.bytes;
+        }
         for (int card = 0; counters && card < COUNT_CARDS; card++)
             now.card[card] += (&counters_of(counters, i)->card0)[card];
     }
@@ -176,10 +202,10 @@ static uint64_t ns_between(uint64_t from, uint64_t to)
     return to > from ? vbase_clock_ns_of_ticks(to - from) : 0;
 }
 
-static void sums_add(struct run_bytes *part, const struct profile_page *page, struct profile_rank *rank)
+static void sums_add(struct run_bytes *part, const struct profile_slice *slice, struct profile_rank *rank)
 {
     for (uint64_t call = 0; call < PROFILE_CALLS; call++) {
-        const struct profile_sum *sum = &page->call[call];
+        const struct profile_sum *sum = &slice->call[call];
         struct profile_call_sum one = {call, atomic_load_explicit(&sum->count, memory_order_relaxed),
                                        vbase_clock_ns_of_ticks(sum->ticks), vbase_clock_ns_of_ticks(sum->most)};
         if (!one.count)
@@ -190,10 +216,10 @@ static void sums_add(struct run_bytes *part, const struct profile_page *page, st
     }
 }
 
-static void traffics_add(struct run_bytes *part, const struct profile_page *page, struct profile_rank *rank)
+static void traffics_add(struct run_bytes *part, const struct profile_slice *slice, struct profile_rank *rank)
 {
     for (uint64_t block = 0; block < PROFILE_BLOCKS; block++) {
-        struct profile_to one = {block, page->to[block]};
+        struct profile_to one = {block, slice->to[block]};
         if (!one.traffic.messages)
             continue;
         bytes_add(part, &one, sizeof one);
@@ -230,25 +256,28 @@ static void part_keep(struct run_job *job, const void *part, size_t length)
 static void rank_part(struct run_job *job, const struct run_rank *of, const void *counters, struct run_bytes *part)
 {
     const struct profile_page *page = page_of(&job->profile, of->seat);
+    struct profile_slice all = {.ticks = 0}; /* threads */
+    for (uint32_t i = 0; i < slices_of(page); i++)
+        slice_sum(&all, &page->slice[i]);
     struct profile_rank rank = {.rank = of->rank,
                                 .pid = (int32_t)page->pid,
                                 .ended = page->ended != 0,
                                 .no_messages = page->no_messages != 0,
-                                .mpi_ns = vbase_clock_ns_of_ticks(page->ticks),
+                                .mpi_ns = vbase_clock_ns_of_ticks(all.ticks),
                                 .shortest_ns = vbase_clock_ns_of_ticks(page->shortest),
-                                .sent = sent_of(page),
+                                .sent = sent_of(&all),
                                 .ran_ns = ns_between(page->begun, page->ended ? page->ended : clock_ticks())};
     if (!page->pid) /* it never called MPI */
         return;
     snprintf(rank.host, sizeof rank.host, "%.63s", job->host);
     memcpy(rank.summary, page->summary, sizeof rank.summary - 1);
-    memcpy(rank.size, page->size, sizeof rank.size);
+    memcpy(rank.size, all.size, sizeof rank.size);
     if (counters && counters_of(counters, of->seat)->pid == page->pid)
         rank.counters = *counters_of(counters, of->seat);
     part->length = 0;
     bytes_add(part, &rank, sizeof rank);
-    sums_add(part, page, &rank);
-    traffics_add(part, page, &rank);
+    sums_add(part, &all, &rank);
+    traffics_add(part, &all, &rank);
     events_add(&job->profile, part, page, &rank);
     memcpy(part->data, &rank, sizeof rank);
     part_keep(job, part->data, part->length);
