@@ -86,7 +86,7 @@ static void freed_comm(const MPI_Comm *comm)
 #define CHOSEN(...)                SECOND(__VA_ARGS__)
 #define NOTED(note)                CHOSEN(note, (void)0, )
 
-/* ---- calls that do not wait, or whose waits the engine counts, and that programs make often: not all are timed ---- */
+/* ---- frequent calls that do not wait, or whose waits the engine counts: not all of them are timed ---- */
 
 #define KIND_Isend                , PROFILE_SHORT
 #define KIND_Ibsend               KIND_Isend

@@ -6,7 +6,7 @@
  *   +--------+-------------------------------------+
  *
  * A rank finds it by VIADUCT_JOB_PROFILE="descriptor,seat,rank". The process that calls MPI first takes the page. Times
- * are ticks of the host's clock (base/clock.h). Each thread writes a slice of the page that is its own; threads for which
+ * are ticks of the host's clock (base/clock.h). Each thread writes a slice of the page that is its own; those for which
  * there is none share the last one, under a lock. The reader adds slices, and takes no lock: it reads when the rank has
  * ended, and what it sampled before is a number that only grows. */
 #pragma once
