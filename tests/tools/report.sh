@@ -116,7 +116,7 @@ share=$(sed -n 's/.*<td>time in MPI<td>\([0-9]*\)[.].*/\1/p' $work/page.html)
 
 # one long wait among many calls that do not wait is in the sums, and is the longest, whichever calls are timed
 expect 0 "" "" timeout 60 $mpiexec --report $work/page.html -n 2 $program late
-grep -qE '<tr><td>MPI_Recv<td>2000<td>([3-9][0-9][0-9][.][0-9]+ ms|[0-9.]+ s)<' $work/page.html || fail "the late message: $(grep MPI_Recv $work/page.html)"
+grep -qE '<tr><td>MPI_Recv<td>2000<td>([1-9][0-9][0-9][.][0-9]+ ms|[0-9.]+ s)<' $work/page.html || fail "the late message: $(grep MPI_Recv $work/page.html)"
 
 # more threads at the same time than there are slices in a page
 expect 0 "" "" timeout 60 $mpiexec --report $work/page.html -n 2 $program crowd
