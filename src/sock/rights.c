@@ -1,5 +1,5 @@
-/* Processes that give up rights; see rights.h. All its connections go back to TCP first, also those
- * that others hold as well, and so the boards of peers are left, too. What it opens later is moved as ever. */
+/* Processes that give up rights; see rights.h. All connections of such a process go back to TCP first, also those that
+ * others hold as well, and so the boards of peers are left, too. What it opens later is moved as ever. */
 #include "sock/rights.h"
 #include "base/log.h"
 #include "sock/epoll.h"
