@@ -8,7 +8,7 @@ real=$(mpicc.openmpi -print-file-name=libmpi.so.40)
 { # persistent collectives by the names that Open MPI 4 has for them
     echo '#include <mpi.h>'
     echo '#include <mpi-ext.h>'
-    sed -n 's/^MPIX_\([A-Za-z_]*\) = .*/#define MPI_\1 MPIX_\1/p' "$VIADUCT_SOURCE/src/mpi/openmpi/persistent.ld"
+    sed -n 's/^MPIX_\([A-Za-z_]*\) = .*/#define MPI_\1 MPIX_\1/p' "$VIADUCT_SOURCE/src/mpi/openmpi/aliases.ld"
 } >"$work/persistent.h"
 build() { mpicc.openmpi -O1 -w -D_GNU_SOURCE -include stdint.h -include "$work/persistent.h" -I"$VIADUCT_SOURCE/tests" "$@"; }
 source "$VIADUCT_SOURCE/tests/lib/built"

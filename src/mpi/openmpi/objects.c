@@ -1,6 +1,7 @@
 /* The predefined handles of Open MPI's ABI: objects of which programs use the addresses alone. A program that was not
  * built as position independent takes them over into its own memory, so the addresses are learned when this library is
- * loaded. And the functions that are constants for attributes. */
+ * loaded. And the functions that are constants for attributes
+ * (aliases.ld has their other names). */
 #include "mpi/object.h"
 
 #define MPI_OBJECT(kind, number, bytes, name) char name[bytes];
@@ -22,30 +23,22 @@ static __attribute__((constructor)) void objects_learn(void)
         *(struct mpi_known *)mpi_known_at(rows[i].address) = rows[i];
 }
 
-/* What is called as a function: of communicators, datatypes and windows alike. */
-#define FUNCTION(name, ...)                                                                                            \
-    VEXPORT int OMPI_C_MPI_##name(__VA_ARGS__);                                                                        \
-    int OMPI_C_MPI_##name(__VA_ARGS__)
-#define OF_A_KIND(before)                                                                                              \
-    FUNCTION(before##NULL_COPY_FN, void *object, int key, void *extra, void *in, void *out, int *flag)                 \
-    {                                                                                                                  \
-        (void)object, (void)key, (void)extra, (void)in, (void)out;                                                     \
-        *flag = 0;                                                                                                     \
-        return MPI_SUCCESS;                                                                                            \
-    }                                                                                                                  \
-    FUNCTION(before##DUP_FN, void *object, int key, void *extra, void *in, void *out, int *flag)                       \
-    {                                                                                                                  \
-        (void)object, (void)key, (void)extra;                                                                          \
-        *(void **)out = in;                                                                                            \
-        *flag = 1;                                                                                                     \
-        return MPI_SUCCESS;                                                                                            \
-    }                                                                                                                  \
-    FUNCTION(before##NULL_DELETE_FN, void *object, int key, void *value, void *extra)                                  \
-    {                                                                                                                  \
-        (void)object, (void)key, (void)value, (void)extra;                                                             \
-        return MPI_SUCCESS;                                                                                            \
-    }
-OF_A_KIND()
-OF_A_KIND(COMM_)
-OF_A_KIND(TYPE_)
-OF_A_KIND(WIN_)
+/* Functions that are constants for attributes: the same of each kind of objects. */
+int OMPI_C_MPI_NULL_COPY_FN(void *object, int key, void *extra, void *in, void *out, int *flag)
+{
+    (void)object, (void)key, (void)extra, (void)in, (void)out;
+    *flag = 0;
+    return MPI_SUCCESS;
+}
+int OMPI_C_MPI_DUP_FN(void *object, int key, void *extra, void *in, void *out, int *flag)
+{
+    (void)object, (void)key, (void)extra;
+    *(void **)out = in;
+    *flag = 1;
+    return MPI_SUCCESS;
+}
+int OMPI_C_MPI_NULL_DELETE_FN(void *object, int key, void *value, void *extra)
+{
+    (void)object, (void)key, (void)value, (void)extra;
+    return MPI_SUCCESS;
+}
