@@ -365,7 +365,7 @@ static inline void waiting_restart(struct waiting *waiting)
         waiting_awake(waiting);
         waiting->looked = clock_ticks();
     }
-    if (waiting->looked)
+    if (unlikely(waiting->looked > waiting->since)) /* most end with their first look */
         vmsg_waits_end(waiting->looked - waiting->since);
     waiting->since = waiting->looked = waiting->sleep_ns = 0;
 }
