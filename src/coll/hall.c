@@ -1,17 +1,22 @@
 /* coll/hall: which calls are carried out in a hall, and what they need for it (hall.h).
  *
- * A group gets a hall at its first suitable call that may block, and an annex at the third blocking call that needs
- * one, so groups that live for a moment pay little. Suitability depends only on what is the same on all members, and
- * either all members get the memory or none, so all decide alike; which way they take then is the plan's (choose.h).
- * Only the root of a broadcast knows its length, and tells it in the hall.
+ * A group gets a hall at its first suitable call that may block and in which all members wait for all, and an annex at
+ * such a call when the third call needs one, so groups that live for a moment pay little. Rooted calls open nothing: a
+ * root whose message is under way may go on before the others have begun, and programs rely on it. Suitability depends
+ * only on what is the same on all members, and either all members get the memory or none, so all decide alike; which
+ * way they take then is the plan's (choose.h). Only the root of a broadcast knows its length, and tells it in the hall.
  *
  * Calls that do not block take the tracks behind the first by turns. A persistent one has a track of its own, because
  * members start them in orders of their own; which are free is agreed on when it is prepared. */
 #include "coll/hall.h"
 #include "coll/nodes.h"
 
-#define NONE UINT32_MAX      /* in coll_group.meetings: there is no hall and never will be; in .needs: no annex */
-#define ANNEX_AT 3           /* calls that need one */
+/* coll_group.meetings; 0: there was none */
+#define MET 1                /* there is a hall, and nothing is to be opened */
+#define DUE 2                /* there is a hall, and an annex is to be opened */
+#define NONE UINT32_MAX      /* there is no hall and never will be */
+
+#define ANNEX_AFTER 2        /* calls that needed one */
 #define MASK_WORDS 16        /* 1,024 processors, as vbase_affinity knows them */
 #define KEPT_MOST 5          /* tracks of persistent calls: two are left for the others */
 
@@ -79,21 +84,35 @@ static int open_hall(struct coll_group *group)
     }
     vcoll_plan_make(&hall->plan, false, group->size, hall->crowd);
     group->hall = hall;
+    group->meetings = MET;
     return OK;
 }
 
-/* Whether there is an annex of BYTES, for a call that needs it. */
-static bool annex(struct coll_group *group, struct hall_annex *annex, size_t bytes)
+/* Whether a call that needs the annex has it; if not, it counts. */
+static bool annex(struct coll_group *group, struct hall_annex *annex)
 {
     if (likely(annex->memory))
         return true;
-    if (annex->needs == NONE || ++annex->needs < ANNEX_AT)
-        return false;
+    if (annex->needs < ANNEX_AFTER && ++annex->needs == ANNEX_AFTER)
+        group->meetings = DUE;
+    return false;
+}
+
+static void open_annex(struct coll_group *group, struct hall_annex *annex, size_t bytes)
+{
+    if (annex->needs != ANNEX_AFTER)
+        return;
+    annex->needs++; /* once, whether or not there is memory */
     if (open_share(group, bytes, true, &annex->share) == OK)
         annex->memory = vmsg_share_memory(annex->share);
-    else
-        annex->needs = NONE;
-    return annex->memory != NULL;
+}
+
+static void open_annexes(struct coll_group *group)
+{
+    struct coll_hall *hall = group->hall;
+    group->meetings = MET;
+    open_annex(group, &hall->bodies, HALL_CASTS * HALL_BODY);
+    open_annex(group, &hall->desks, hall_desks_size(hall->ranks));
 }
 
 /* Whether all members can read each other's memory. Where they cannot the plan has no such way any more. */
@@ -165,23 +184,41 @@ static inline __attribute__((always_inline)) uint64_t payload(const struct coll_
     }
 }
 
-static COLD bool first_meeting(struct coll_group *group, bool may_block)
+/* Whether no member may leave such a call before all have begun it. */
+static inline bool all_meet(enum coll_kind kind)
 {
-    if (group->meetings == NONE || !may_block)
-        return false;
+    return kind != COLL_BCAST && kind != COLL_REDUCE && !coll_is_scan(kind);
+}
+
+static void first_meeting(struct coll_group *group)
+{
     if (group->member || group->size < 2 || group->size > HALL_RANKS || open_hall(group)) {
         group->meetings = NONE;
         vcoll_nodes_meet(group);
     }
-    return group->hall != NULL;
+}
+
+/* Opens what the group lacks. */
+static COLD void meet(struct coll_group *group)
+{
+    if (group->hall)
+        open_annexes(group);
+    else if (group->meetings != NONE)
+        first_meeting(group);
 }
 
 /* The way of a call; COLL_MESSAGE where it is not carried out in a hall. MAY_BLOCK: what it needs may be opened. */
 static inline __attribute__((always_inline)) enum coll_way way_of(const struct coll_call *call, bool may_block)
 {
     struct coll_group *group = call->group;
-    if (!suits(call) || (unlikely(!group->hall) && !first_meeting(group, may_block)))
+    if (!suits(call))
         return COLL_MESSAGE;
+    if (unlikely(group->meetings != MET)) {
+        if (may_block && all_meet(call->kind))
+            meet(group);
+        if (!group->hall)
+            return COLL_MESSAGE;
+    }
     struct coll_hall *hall = group->hall;
     if (call->kind == COLL_BCAST) /* only the root knows the payload */
         return may_block ? COLL_BLOCK : COLL_MESSAGE;
@@ -231,7 +268,7 @@ static int broadcast(const struct coll_call *call)
     if (error || total <= HALL_CAST)
         return error;
     if (coll_plan_way(&hall->plan, COLL_BCAST, total) == COLL_DESK &&
-        annex(call->group, &hall->bodies, HALL_CASTS * HALL_BODY))
+        annex(call->group, &hall->bodies))
         return vcoll_cast_long(hall, call->root, &buffer, total);
     return vcoll_run_by_messages(call);
 }
@@ -241,8 +278,7 @@ bool vcoll_hall_run(const struct coll_call *call, int *error)
     struct coll_visit visit;
     enum coll_way way = way_of(call, true);
     struct coll_hall *hall = call->group->hall;
-    if (way == COLL_MESSAGE ||
-        (way == COLL_DESK && !annex(call->group, &hall->desks, hall_desks_size(hall->ranks))))
+    if (way == COLL_MESSAGE || (way == COLL_DESK && !annex(call->group, &hall->desks)))
         return false;
     if (call->kind == COLL_BCAST) {
         *error = broadcast(call);

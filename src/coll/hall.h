@@ -9,7 +9,7 @@
  *     block 2r+p       { epoch, 56 bytes }, p = epoch modulo 2      written by rank r
  *   the first track: 1088 bytes more for the result and for each block, for what does not fit beside the epoch
  *
- * and, once calls with larger payload have come a few times, an annex for broadcasts and one for all others:
+ * and, after a few calls with larger payload, an annex for broadcasts and one for all others:
  *
  *   64 bodies  16 KiB, behind the slots      written by the root
  *   desk 2r+p  8 to 128 KiB                  written by rank r, in epochs of the first track
@@ -79,7 +79,7 @@ struct hall_track {
 struct hall_annex {
     char *memory; /* NULL: there is none (yet) */
     struct msg_share *share;
-    uint32_t needs; /* calls that needed it, until it was there */
+    uint32_t needs; /* calls that needed it, until it may be opened */
 };
 
 struct coll_hall {

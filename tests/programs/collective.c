@@ -1,4 +1,5 @@
-/* collective KIND N: N calls of a blocking collective of 8 bytes: barrier, bcast or allreduce. */
+/* collective KIND N: N calls of a blocking collective of 8 bytes: barrier, bcast or allreduce. The ranks have met once
+ * before, so they have a hall. */
 #include <mpi.h>
 #include <stdlib.h>
 
@@ -8,6 +9,7 @@ int main(int argc, char **argv)
     int calls = argc > 2 ? atoi(argv[2]) : 0;
     long value = 1, sum;
     MPI_Init(&argc, &argv);
+    MPI_Barrier(MPI_COMM_WORLD);
     for (int i = 0; i < calls; i++)
         if (kind == 'a')
             MPI_Barrier(MPI_COMM_WORLD);
