@@ -1,17 +1,31 @@
-/* Entries of mpi_f08 with buffers, which come by descriptors. */
+/* Entries of mpi_f08 with buffers, which come by descriptors: of C, or where the module was compiled by gfortran, as in
+ * MPICH, of gfortran. */
+#include "fortran/fortran.h"
+
+#ifdef FORTRAN_GFORTRAN_ARRAYS
+#define BUFFER_PARAMETER(name) const struct gfortran_array *g_##name
+#define BUFFER_BEFORE(name)        \
+    struct fortran_array d_##name; \
+    const struct fortran_array *name = fortran_array_of(g_##name, &d_##name);
+#define TEXT_PARAMETER(name)   const char *name
+#define TEXT_LENGTH(name)      , fortran_length name##_length
+#define TEXT_OF(name)          name, name##_length
+#else
 #define BUFFER_PARAMETER(name) const struct fortran_array *name
-#define BASE(name)             name->base
-#define PLACE_OF(name)         (name->rank ? name->base : fortran_place(name->base)) /* sentinels are scalars */
+#define BUFFER_BEFORE(name)
 #define TEXT_PARAMETER(name)   const struct fortran_array *name
 #define TEXT_LENGTH(name)
 #define TEXT_OF(name)          name->base, name->element
+#endif
+#define BASE(name)             name->base
+#define PLACE_OF(name)         (name->rank ? name->base : fortran_place(name->base)) /* sentinels are scalars */
 #define SECTIONS(size, ...)    EACH(SECTION, size, __VA_ARGS__)
 #define SECTION_END(name)                             \
     if (unlikely(own_##name != MPI_DATATYPE_NULL))    \
         (void)MPI_Type_free(&own_##name);
 #define DETACHED_END(name)                                                               \
     if (!error)                                                                          \
-        *name = c_##name == MPI_BUFFER_AUTOMATIC ? (void *)(size_t)&viaduct_mpi_buffer_automatic_ : c_##name;
+        *name = c_##name == MPI_BUFFER_AUTOMATIC ? (void *)(size_t)&FORTRAN_AUTOMATIC : c_##name;
 #include "fortran/entry.h"
 
 #define CALL(...)

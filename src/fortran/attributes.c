@@ -37,7 +37,7 @@ static struct box **box_find(const void *attribute)
 
 MPI_Aint fortran_attribute_value(int keyval, void *attribute)
 {
-    if ((keyval >= MPI_TAG_UB && keyval <= MPI_UNIVERSE_SIZE) || keyval == MPI_WIN_DISP_UNIT ||
+    if ((keyval >= MPI_TAG_UB && keyval <= FORTRAN_LAST_KEY) || keyval == MPI_WIN_DISP_UNIT ||
         keyval == MPI_WIN_CREATE_FLAVOR || keyval == MPI_WIN_MODEL)
         return attribute ? *(int *)attribute : 0;
     if (keyval == MPI_WIN_SIZE)

@@ -16,36 +16,34 @@
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
 /* Constants that are addresses in C are variables in Fortran, known by where they lie. They are never read or written,
- * and lie in memory that cannot be written unless the program has a copy of its own. */
-extern const int viaduct_mpi_bottom_, viaduct_mpi_in_place_, viaduct_mpi_buffer_automatic_;
-extern const int viaduct_mpi_status_ignore_[8], viaduct_mpi_statuses_ignore_[8];
-extern const int viaduct_mpi_unweighted_[1], viaduct_mpi_weights_empty_[1], viaduct_mpi_errcodes_ignore_[1];
-extern const char viaduct_mpi_argv_null_[1], viaduct_mpi_argvs_null_[1];
+ * and lie in memory that cannot be written unless the program has a copy of its own. What they are called differs
+ * from ABI to ABI, and so do numbers of handles, keys of attributes and lengths of texts. */
+#ifndef FORTRAN_NAMES
+#define FORTRAN_NAMES "fortran/names.h"
+#endif
+#include FORTRAN_NAMES
+
+#define FORTRAN_DECLARE(type, name) extern const type name;
+FORTRAN_SENTINELS(FORTRAN_DECLARE)
 
 static inline void *fortran_place(const void *address)
 {
-    return unlikely(address == &viaduct_mpi_bottom_)             ? MPI_BOTTOM
-           : unlikely(address == &viaduct_mpi_in_place_)         ? MPI_IN_PLACE
-           : unlikely(address == &viaduct_mpi_buffer_automatic_) ? MPI_BUFFER_AUTOMATIC
-                                                                 : (void *)(size_t)address;
+    return unlikely(FORTRAN_IS(address, bottom))             ? MPI_BOTTOM
+           : unlikely(FORTRAN_IS(address, in_place))         ? MPI_IN_PLACE
+           : unlikely(FORTRAN_IS(address, buffer_automatic)) ? MPI_BUFFER_AUTOMATIC
+                                                             : (void *)(size_t)address;
 }
 static inline MPI_Status *fortran_status(const int *status) /* or statuses; the layouts are the same */
 {
-    bool none = status == viaduct_mpi_status_ignore_ || status == viaduct_mpi_statuses_ignore_;
+    bool none = FORTRAN_IS(status, status_ignore) || FORTRAN_IS(status, statuses_ignore);
     return none ? MPI_STATUS_IGNORE : (MPI_Status *)(size_t)status;
 }
 static inline int *fortran_weights(const int *weights)
 {
-    return weights == viaduct_mpi_unweighted_      ? MPI_UNWEIGHTED
-           : weights == viaduct_mpi_weights_empty_ ? MPI_WEIGHTS_EMPTY
-                                                   : (int *)(size_t)weights;
+    return FORTRAN_IS(weights, unweighted)      ? MPI_UNWEIGHTED
+           : FORTRAN_IS(weights, weights_empty) ? MPI_WEIGHTS_EMPTY
+                                                : (int *)(size_t)weights;
 }
-
-/* Numbers of handles: those of MPI's own are what they are in C, where they are small. */
-#define FORTRAN_OWN 4096
-#define fortran_from(type, stem, number)                                                                    \
-    ((unsigned)(number) < FORTRAN_OWN ? (type)(size_t)(unsigned)(number) : MPI_##stem##_fromint(number))
-#define fortran_to(stem, handle) ((size_t)(handle) < FORTRAN_OWN ? (int)(size_t)(handle) : MPI_##stem##_toint(handle))
 
 /* Raises a code of CLASS that has TEXT, by the error handler of the process, where no communicator is at hand. */
 int fortran_raise(int class, const char *text);
@@ -82,6 +80,34 @@ struct fortran_array {
         ptrdiff_t lower, extent, stride;
     } dimension[15];
 };
+#ifdef FORTRAN_GFORTRAN_ARRAYS
+/* As gfortran passes them to what is not BIND(C): strides count elements, which lie SPAN apart. */
+struct gfortran_array {
+    void *base;
+    size_t offset, element;
+    int version;
+    signed char rank, type;
+    short attribute;
+    ptrdiff_t span;
+    struct {
+        ptrdiff_t stride, lower, upper;
+    } dimension[15];
+};
+static inline const struct fortran_array *fortran_array_of(const struct gfortran_array *from, struct fortran_array *to)
+{
+    ptrdiff_t step = from->span ? from->span : (ptrdiff_t)from->element;
+    to->base = from->base;
+    to->element = from->element;
+    to->rank = from->rank;
+    for (int i = 0; i < from->rank; i++) {
+        ptrdiff_t upper = from->dimension[i].upper, extent = upper - from->dimension[i].lower + 1;
+        bool open = upper == -1 && i == from->rank - 1; /* assumed size */
+        to->dimension[i].extent = open ? -1 : extent > 0 ? extent : 0;
+        to->dimension[i].stride = from->dimension[i].stride * step;
+    }
+    return to;
+}
+#endif
 bool fortran_without_gaps(const struct fortran_array *array);
 static inline bool fortran_contiguous(const struct fortran_array *array)
 {

@@ -24,9 +24,10 @@
     OWN_ENTRY(name##_get_attr, const int *handle, const int *keyval, MPI_Aint *value, int *flag, int *ierror)          \
     {                                                                                                                  \
         void *attribute = NULL;                                                                                        \
-        int error = C(Name##_get_attr)(MPI_##Name##_fromint(*handle), *keyval, &attribute, flag);                      \
+        int key = fortran_key(*keyval);                                                                                \
+        int error = C(Name##_get_attr)(MPI_##Name##_fromint(*handle), key, &attribute, flag);                          \
         if (!error && *flag)                                                                                           \
-            *value = fortran_attribute_value(*keyval, attribute);                                                      \
+            *value = fortran_attribute_value(key, attribute);                                                          \
         tell(ierror, error);                                                                                           \
     }
 KEYED(Comm, comm, MPI_Comm)
@@ -56,9 +57,9 @@ OWN_ENTRY(attr_put, const int *comm, const int *keyval, const int *value, int *i
 OWN_ENTRY(attr_get, const int *comm, const int *keyval, int *value, int *flag, int *ierror)
 {
     void *attribute = NULL;
-    int error = C(Comm_get_attr)(MPI_Comm_fromint(*comm), *keyval, &attribute, flag);
+    int error = C(Comm_get_attr)(MPI_Comm_fromint(*comm), fortran_key(*keyval), &attribute, flag);
     if (!error && *flag)
-        *value = (int)fortran_attribute_value(*keyval, attribute);
+        *value = (int)fortran_attribute_value(fortran_key(*keyval), attribute);
     tell(ierror, error);
 }
 

@@ -174,7 +174,7 @@
 #define L_PLACE      L_NOTHING
 #define L_DETACHED   L_NOTHING
 #define L_TEXT(size, kind, type, stem, name, ...)     TEXT_LENGTH(name)
-#define L_TEXT_OUT(size, kind, type, stem, name, ...) , size_t name##_length
+#define L_TEXT_OUT(size, kind, type, stem, name, ...) , fortran_length name##_length
 
 /* ---- B ---- */
 #define B_NOTHING(size, kind, type, stem, name, ...)
@@ -186,7 +186,7 @@
 #define B_INDICES    B_NOTHING
 #define B_STATUS     B_NOTHING
 #define B_STATUSES(size, kind, type, stem, name, ...)                                                                  \
-    if (unlikely(name == viaduct_mpi_status_ignore_))                                                                  \
+    if (unlikely(FORTRAN_IS(name, status_ignore)))                                                                     \
         error = fortran_wants_array(call, #name);
 #define B_COUNTED(size, kind, type, stem, name, ...)    C_##kind(size, name) c_##name = *name;
 #define B_INDEX(size, kind, type, stem, name, ...)      int c_##name = MPI_UNDEFINED;
@@ -206,11 +206,11 @@
 #define B_HANDLES_IO    B_HANDLES
 #define B_HANDLES_OUT(size, kind, type, stem, name, length, ...) B_ARRAY(type, name, *length > 0 ? (size_t)*length : 0)
 #define B_TYPES_OF(size, kind, peers, stem, name, buffer, comm, ...)                                                   \
-    B_ARRAY(MPI_Datatype, name, BASE(buffer) == &viaduct_mpi_in_place_ ? 0                                             \
+    B_ARRAY(MPI_Datatype, name, FORTRAN_IS(BASE(buffer), in_place) ? 0                                                 \
                                 : fortran_peers(fortran_from(MPI_Comm, Comm, *comm), peers))                           \
     for (size_t i = 0; c_##name && i < n_##name; i++)                                                                  \
         c_##name[i] = fortran_from(MPI_Datatype, Type, name[i]);
-#define B_SECTIONED(size, kind, type, stem, name, ...)  void *c_##name = PLACE_OF(name);
+#define B_SECTIONED(size, kind, type, stem, name, ...)  BUFFER_BEFORE(name) void *c_##name = PLACE_OF(name);
 #define B_FLAT          B_SECTIONED
 #define B_PLACE         B_SECTIONED
 #define B_DETACHED(size, kind, type, stem, name, ...)   void *c_##name = NULL;

@@ -80,7 +80,7 @@ OWN_ENTRY(info_create_env, int *info, int *ierror)
 }
 
 OWN_ENTRY(info_get, const int *info, const char *key, const int *valuelen, char *value, int *flag, int *ierror,
-          size_t key_length, size_t value_length)
+          fortran_length key_length, fortran_length value_length)
 {
     TEMPORARY key_room;
     TEMPORARY value_room;
@@ -94,7 +94,7 @@ OWN_ENTRY(info_get, const int *info, const char *key, const int *valuelen, char 
 
 /* In C the length counts the zero behind the text, in Fortran there is none. */
 OWN_ENTRY(info_get_string, const int *info, const char *key, int *buflen, char *value, int *flag, int *ierror,
-          size_t key_length, size_t value_length)
+          fortran_length key_length, fortran_length value_length)
 {
     TEMPORARY key_room;
     TEMPORARY value_room;
@@ -112,7 +112,7 @@ OWN_ENTRY(info_get_string, const int *info, const char *key, int *buflen, char *
 }
 
 OWN_ENTRY(session_get_nth_pset, const int *session, const int *info, const int *n, int *pset_len, char *pset_name,
-          int *ierror, size_t pset_name_length)
+          int *ierror, fortran_length pset_name_length)
 {
     TEMPORARY room;
     int length = *pset_len > 0 ? *pset_len + 1 : 0;
@@ -139,7 +139,8 @@ OWN_ENTRY(grequest_start, void *query_fn, void *free_fn, void *cancel_fn, MPI_Ai
 /* ---- chapters that are not there yet: C says so ---- */
 
 OWN_ENTRY(comm_spawn, const char *command, const char *argv, const int *maxprocs, const int *info, const int *root,
-          const int *comm, int *intercomm, int *errcodes, int *ierror, size_t command_length, size_t argv_length)
+          const int *comm, int *intercomm, int *errcodes, int *ierror, fortran_length command_length,
+          fortran_length argv_length)
 {
     TEMPORARY room;
     MPI_Comm made;
@@ -172,7 +173,7 @@ OWN_ENTRY(comm_spawn_multiple, const int *count, const char *commands, const cha
 }
 
 OWN_ENTRY(register_datarep, const char *datarep, void *read_fn, void *write_fn, void *extent_fn, MPI_Aint *extra_state,
-          int *ierror, size_t datarep_length)
+          int *ierror, fortran_length datarep_length)
 {
     TEMPORARY room;
     const char *name = fortran_text(&room, datarep, datarep_length, false);

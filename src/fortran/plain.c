@@ -1,10 +1,11 @@
 /* Entries of mpif.h and of the module mpi, whose buffers come by their addresses; of mpi_f08 those without buffers, in
  * both sizes. Each has the names that compilers and the standard give it. */
 #define BUFFER_PARAMETER(name) void *name
+#define BUFFER_BEFORE(name)
 #define BASE(name)             name
 #define PLACE_OF(name)         fortran_place(name)
 #define TEXT_PARAMETER(name)   const char *name
-#define TEXT_LENGTH(name)      , size_t name##_length
+#define TEXT_LENGTH(name)      , fortran_length name##_length
 #define TEXT_OF(name)          name, name##_length
 #define SECTIONS(size, ...)
 #define SECTION_END(name)

@@ -3,17 +3,8 @@
 #include <stdio.h>
 
 /* As compilers align what the program calls its own. */
-#define SENTINEL EXPORT __attribute__((aligned(32))) const
-SENTINEL int viaduct_mpi_bottom_ = 0;
-SENTINEL int viaduct_mpi_in_place_ = 0;
-SENTINEL int viaduct_mpi_buffer_automatic_ = 0;
-SENTINEL int viaduct_mpi_status_ignore_[8] = {0};
-SENTINEL int viaduct_mpi_statuses_ignore_[8] = {0};
-SENTINEL int viaduct_mpi_unweighted_[1] = {0};
-SENTINEL int viaduct_mpi_weights_empty_[1] = {0};
-SENTINEL int viaduct_mpi_errcodes_ignore_[1] = {0};
-SENTINEL char viaduct_mpi_argv_null_[1] = {' '};
-SENTINEL char viaduct_mpi_argvs_null_[1] = {' '};
+#define SENTINEL(type, name) EXPORT __attribute__((aligned(32))) const type name = {0};
+FORTRAN_SENTINELS(SENTINEL)
 
 int fortran_raise(int class, const char *text)
 {

@@ -66,13 +66,15 @@ static inline unsigned mpi_identity_generation(uintptr_t identity)
 static inline bool mpi_identity_predefined(uintptr_t identity) { return !(identity >> 63); }
 
 /* Where each predefined object lies: a hash table, made in openmpi/objects.c. A handle of none finds an empty row. */
-#define MPI_KNOWN 512u
+#define MPI_KNOWN   512u
+#define MPI_NUMBERS 96u
 struct mpi_known {
     uintptr_t address; /* 0: an empty row */
     uint32_t number;   /* kind << 8 | number in Fortran */
 };
 #pragma GCC visibility push(hidden)
 extern struct mpi_known mpi_known[MPI_KNOWN];
+extern void *mpi_known_handles[][MPI_NUMBERS]; /* by kind and number */
 #pragma GCC visibility pop
 static inline const struct mpi_known *mpi_known_at(uintptr_t address)
 {
@@ -101,10 +103,7 @@ static inline int mpi_identity_to_int(uintptr_t identity)
 /* The predefined handle of that kind and number, NULL: there is none. */
 static inline void *mpi_known_handle(unsigned kind, int number)
 {
-    for (unsigned i = 0; i < MPI_KNOWN; i++)
-        if (mpi_known[i].address && mpi_known[i].number == (kind << 8 | (unsigned)number))
-            return (void *)mpi_known[i].address;
-    return NULL;
+    return (unsigned)number < MPI_NUMBERS ? mpi_known_handles[kind][number] : NULL;
 }
 
 #else

@@ -125,53 +125,16 @@ build "$work/says.c" -o "$work/says" || fail "mpicc.mpich does not compile"
 expect 0 "1 1 1 2 4000" "" $mpiexec --abi=none -n 1 "$work/says"
 expect 0 "1 1 1 2 4000" "" $mpiexec -n 1 "$work/says"
 
-# ---- Fortran and C++, over MPICH's own libraries for them ----
+# ---- Fortran, and C++ over MPICH's own library for it ----
 
-cat >"$work/keys.f90" <<'END'
-program keys
-    use mpi
-    implicit none
-    integer :: e, key, made
-    integer(kind=MPI_ADDRESS_KIND) :: v(4), extra
-    logical :: found(4)
-    external :: copy, drop
-    call MPI_Init(e)
-    call MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, v(1), found(1), e)
-    extra = 5
-    call MPI_Comm_create_keyval(MPI_COMM_DUP_FN, MPI_COMM_NULL_DELETE_FN, key, extra, e)
-    call MPI_Comm_set_attr(MPI_COMM_SELF, key, 4711_MPI_ADDRESS_KIND, e)
-    call MPI_Comm_get_attr(MPI_COMM_SELF, key, v(2), found(2), e)
-    call MPI_Comm_dup(MPI_COMM_SELF, made, e)
-    call MPI_Comm_get_attr(made, key, v(3), found(3), e)
-    call MPI_Comm_free(made, e)
-    call MPI_Comm_create_keyval(copy, drop, key, extra, e)
-    call MPI_Comm_set_attr(MPI_COMM_SELF, key, 8_MPI_ADDRESS_KIND, e)
-    call MPI_Comm_dup(MPI_COMM_SELF, made, e)
-    call MPI_Comm_get_attr(made, key, v(4), found(4), e)
-    print '(L1,3(1X,I0),1X,L1)', v(1) > 32766, v(2:4), all(found)
-    call MPI_Comm_free(made, e)
-    call MPI_Finalize(e)
-end program
-subroutine copy(comm, key, extra, from, to, flag, e)
-    use mpi
-    integer :: comm, key, e
-    integer(kind=MPI_ADDRESS_KIND) :: extra, from, to
-    logical :: flag
-    to = from + extra
-    flag = .true.
-    e = 0
-end subroutine
-subroutine drop(comm, key, v, extra, e)
-    use mpi
-    integer :: comm, key, e
-    integer(kind=MPI_ADDRESS_KIND) :: extra, v
-    print '(A,1X,I0,1X,I0)', 'drop', v, extra
-    e = 0
-end subroutine
-END
-if type mpif90.mpich >/dev/null 2>&1 && mpif90.mpich -w "$work/keys.f90" -o "$work/keys"; then
-    expect 0 $'T 4711 4711 13 T\ndrop 13 5\ndrop 8 5' "" env LD_BIND_NOW=1 $mpiexec -n 1 "$work/keys"
-fi
+# Without what no program calls (gfortran's tables of types, constants that it puts into the program, MPICH's inner names)
+# and what MPICH adds.
+real_fortran=$(mpicc.mpich -print-file-name=libmpichfort.so.12)
+fortran_names "$real_fortran" "${library%/*}/libmpichfort.so.12" \
+    '__copy_|__def_init_|__vtab_|compile_constants|c_interface|^MPIR_(C|F|F08)_|^MPI_F_|^mpirinit|^p?mpix|^P?MPIX'
+[ "$(readlink -f "${library%/*}/libmpifort.so.12")" = "$(readlink -f "${library%/*}/libmpichfort.so.12")" ] ||
+    fail "libmpifort.so.12 is not the same library"
+bindings mpich
 cat >"$work/plus.cpp" <<'END'
 #include <mpi.h>
 #include <cstdio>

@@ -67,6 +67,12 @@ printf '#include <mpi.h>\nint main(void) { MPI_Win w; MPI_Init(0, 0); MPI_Win_cr
 build "$work/window.c" -o "$work/window" || fail "mpicc.openmpi does not compile"
 expect 52 "" "~MPI_Win_create: .*mpiexec --abi=none" $mpiexec -n 1 "$work/window"
 
+# Fortran, mpi_f08 over Open MPI's own library for it. Without inner names, and other spellings that nobody uses.
+real_fortran=$(mpicc.openmpi -print-file-name=libmpi_mpifh.so.40)
+fortran_names "$real_fortran" "${library%/*}/libmpi_mpifh.so.40" \
+    '^P?MPIX?_[A-Z][a-z_0-9]*_f(08)?$|_dummy$|^ompi_intercept_'
+bindings openmpi
+
 # C++, over Open MPI's own library for it (whose exceptions are off in Debian)
 cat >"$work/plus.cpp" <<'END'
 #include <mpi.h>

@@ -11,6 +11,7 @@
 _Static_assert((int)KIND_TYPE == MPI_KIND_OF_TYPES && (int)KIND_OP == MPI_KIND_OF_OPS, "numbers.h names these kinds");
 
 struct mpi_known mpi_known[MPI_KNOWN];
+void *mpi_known_handles[KIND_COUNT][MPI_NUMBERS];
 
 static __attribute__((constructor)) void objects_learn(void)
 {
@@ -19,8 +20,10 @@ static __attribute__((constructor)) void objects_learn(void)
 #include "mpi/openmpi/objects.def"
 #undef MPI_OBJECT
     };
-    for (size_t i = 0; i < ARRAY_LENGTH(rows); i++)
+    for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
         *(struct mpi_known *)mpi_known_at(rows[i].address) = rows[i];
+        mpi_known_handles[rows[i].number >> 8][rows[i].number & 0xFF] = (void *)rows[i].address;
+    }
 }
 
 /* Functions that are constants for attributes: the same of each kind of objects. */

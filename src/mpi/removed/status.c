@@ -13,14 +13,14 @@ MPI_Fint *MPI_F_STATUSES_IGNORE = status_ignore;
 
 OLD(MPI_Status_c2f, const MPI_Status *c, MPI_Fint *f)
 {
-    if (c == MPI_STATUS_IGNORE || f == status_ignore)
+    if (c == MPI_STATUS_IGNORE || f == MPI_F_STATUS_IGNORE)
         return MPI_ERR_OTHER;
     memcpy(f, c, sizeof *c);
     return MPI_SUCCESS;
 }
 OLD(MPI_Status_f2c, const MPI_Fint *f, MPI_Status *c)
 {
-    if (f == status_ignore || c == MPI_STATUS_IGNORE)
+    if (f == MPI_F_STATUS_IGNORE || c == MPI_STATUS_IGNORE)
         return MPI_ERR_OTHER;
     memcpy(c, f, sizeof *c);
     return MPI_SUCCESS;

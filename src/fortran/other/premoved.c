@@ -1,0 +1,3 @@
+/* The same for the profiling names. */
+#define FORTRAN_PROFILED
+#include "fortran/other/removed.c"
