@@ -19,7 +19,8 @@
 struct found {
     ino_t inode;
     int fd;
-    pid_t launcher; /* a holder that is the program viaduct; 0: none that may be seen */
+    pid_t holder;   /* a process that has it */
+    pid_t launcher; /* one that is the program viaduct; 0: none that may be seen */
     bool wanted;    /* held by the process that was asked for */
 };
 struct jobs {
@@ -86,6 +87,7 @@ static void process_look(const char *pid, struct jobs *jobs)
             base_close(fd);
             continue;
         }
+        job->holder = job->holder ? job->holder : (pid_t)atoi(pid);
         job->wanted |= jobs->asked && atoi(pid) == (int)jobs->asked;
         if (is_written(path) && is_launcher(pid) && (!job->launcher || atoi(pid) < (int)job->launcher))
             job->launcher = (pid_t)atoi(pid);
@@ -121,6 +123,8 @@ static bool shares_network(int segment)
     if (state_read(segment, &job) != OK || !link_read("/proc/self/ns/net", mine))
         return false;
     for (int i = 0; i < job.count && !shares; i++) {
+        if (job.rank[i].process == PROCESS_ELSEWHERE)
+            continue;
         snprintf(path, sizeof path, "/proc/%d/ns/net", (int)job.rank[i].pid);
         shares = link_is(path, mine);
     }
@@ -147,11 +151,11 @@ void jobs_count_cards(uint64_t sent[COUNT_CARDS])
 /* ---- viaduct jobs ------------------------------------------------------------------------------------------------ */
 
 /* The program of a rank, printable. */
-static void program_name(pid_t pid, char *name, size_t size)
+static void program_name(const struct state_rank *rank, char *name, size_t size)
 {
     char path[64], text[256] = "";
-    snprintf(path, sizeof path, "/proc/%d/cmdline", (int)pid);
-    FILE *file = fopen(path, "re");
+    snprintf(path, sizeof path, "/proc/%d/cmdline", (int)rank->pid);
+    FILE *file = rank->process == PROCESS_ELSEWHERE ? NULL : fopen(path, "re");
     if (file) {
         text[fread(text, 1, sizeof text - 1, file)] = 0;
         fclose(file);
@@ -189,33 +193,43 @@ static double age_of(pid_t pid)
 
 static const char *job_word(const struct state_job *job)
 {
-    int waits = 0, alive = 0;
+    int waits = 0, alive = 0, stopped = 0;
     for (int i = 0; i < job->count; i++) {
         alive += job->rank[i].alive;
         waits += job->rank[i].alive && job->rank[i].wait.kind != WAITS_NOT;
+        stopped += job->rank[i].process == 'T' || job->rank[i].process == 't';
     }
-    return !alive ? "has ended" : waits == alive ? "all wait" : waits ? "some wait" : "runs";
+    return !alive             ? "has ended"
+           : stopped == alive ? "is stopped"
+           : waits == alive   ? "all wait"
+           : waits            ? "some wait"
+                              : "runs";
 }
 
 static void job_print(const struct found *found)
 {
     struct state_job job;
-    char program[40] = "?", ranks[40];
-    if (state_read(found->fd, &job) != OK)
-        return;
-    pid_t pid = found->launcher ? found->launcher : job.count ? job.rank[0].pid : 0;
+    char program[40] = "?", ranks[40] = "?";
+    int error = state_read(found->fd, &job);
+    pid_t pid = found->launcher ? found->launcher : found->holder;
     if (job.count)
-        program_name(job.rank[0].pid, program, sizeof program);
-    snprintf(ranks, sizeof ranks, job.count == job.ranks ? "%d" : "%d of %d", job.count, job.ranks);
+        program_name(&job.rank[0], program, sizeof program);
+    if (job.count && !found->launcher && job.rank[0].process != PROCESS_ELSEWHERE)
+        pid = job.rank[0].pid;
+    if (!error)
+        snprintf(ranks, sizeof ranks, job.count == job.ranks ? "%d" : "%d of %d", job.count, job.ranks);
     printf("%8d  %-20s %-12s %9.0f s  %s\n", (int)pid, program, ranks, age_of(pid),
-           job.count ? job_word(&job) : "starts");
+           error       ? "of another build of Viaduct"
+           : job.count ? job_word(&job)
+                       : "starts");
     state_free(&job);
 }
 
-/* Of all hosts, where the launcher is ours; else of this one. */
+/* Of all hosts, where the launcher is ours and answers; else of this one. */
 static int states_of(const struct found *found, struct state_job *job)
 {
-    int error = found->launcher ? gather_ask(found->launcher, job) : ERR_NOT_FOUND;
+    bool asked = found->launcher && !state_is_stopped(found->launcher);
+    int error = asked ? gather_ask(found->launcher, job) : ERR_NOT_FOUND;
     return error == ERR_NOT_FOUND ? state_read(found->fd, job) : error;
 }
 
@@ -224,10 +238,31 @@ static void line_print(void *to, const char *text) { fprintf(to, "%s\n", text); 
 /* Ranks of other hosts are known to our launcher alone. */
 static void seen_print(const struct found *found, const struct state_job *job)
 {
+    if (found->launcher && state_is_stopped(found->launcher))
+        printf("the launcher (process %d) is stopped, so ranks of other hosts are not seen\n", (int)found->launcher);
     if (!found->launcher && job->count && job->count < job->ranks)
         printf("%d of %d ranks are seen, those of this host: the job was started by another launcher than Viaduct's "
                "mpiexec, so look on its other hosts, too\n",
                job->count, job->ranks);
+}
+
+static void refuse_other_build(const struct found *found, const char *verb)
+{
+    char path[64], program[256] = "the viaduct that is installed with its library";
+    snprintf(path, sizeof path, "/proc/%d/exe", (int)found->launcher);
+    if (found->launcher)
+        (void)link_read(path, program);
+    vbase_plain(program, strlen(program));
+    fprintf(stderr, "viaduct %s: the job of process %d uses another build of Viaduct than this program: call %s\n",
+            verb, (int)(found->launcher ? found->launcher : found->holder), program);
+}
+
+static bool is_of_another_user(pid_t pid)
+{
+    char path[64];
+    struct stat status;
+    snprintf(path, sizeof path, "/proc/%d", (int)pid);
+    return geteuid() != 0 && stat(path, &status) == 0 && status.st_uid != geteuid();
 }
 
 /* The one job that is meant; NULL: the reason was printed. */
@@ -235,19 +270,24 @@ static const struct found *job_asked(const struct jobs *jobs, const char *verb, 
 {
     const struct found *found = NULL;
     int mine = 0;
+    off_t at;
     for (int i = 0; i < jobs->count; i++)
         if (!word || jobs->job[i].wanted) {
             found = &jobs->job[i];
             mine++;
         }
-    if (mine == 1)
+    if (mine == 1 && shm_segment_counters(found->fd, 0, &at) == OK)
         return found;
-    if (word && kill(jobs->asked, 0) < 0 && errno == ESRCH)
-        fprintf(stderr, "viaduct %s: there is no process %s\n", verb, word);
+    if (mine == 1)
+        refuse_other_build(found, verb);
+    else if (word && kill(jobs->asked, 0) < 0 && errno == ESRCH)
+        fprintf(stderr, "viaduct %s: there is no process %s; viaduct jobs lists the jobs\n", verb, word);
+    else if (word && is_of_another_user(jobs->asked))
+        fprintf(stderr, "viaduct %s: process %s belongs to another user: only that user and root may look at it\n",
+                verb, word);
     else if (word)
         fprintf(stderr,
-                "viaduct %s: process %s is no launcher and no rank of a job that this user may look at; viaduct jobs "
-                "lists those\n",
+                "viaduct %s: process %s is neither the launcher nor a rank of a job; viaduct jobs lists the jobs\n",
                 verb, word);
     else
         fprintf(stderr, mine ? "viaduct %s: %d jobs run here: say the PID of one; viaduct jobs lists them\n"
@@ -273,7 +313,7 @@ static bool pid_read(int argc, char **argv, pid_t *pid)
     return false;
 }
 
-int job_segment(const char *verb, const char *word)
+int job_segment(const char *verb, const char *word, pid_t *holder)
 {
     struct jobs jobs = {.count = 0};
     char *words[] = {(char *)(uintptr_t)verb, (char *)(uintptr_t)word, NULL};
@@ -282,6 +322,8 @@ int job_segment(const char *verb, const char *word)
     jobs_find(&jobs);
     const struct found *found = job_asked(&jobs, verb, word);
     int segment = found ? fcntl(found->fd, F_DUPFD_CLOEXEC, 0) : -1;
+    if (found)
+        *holder = found->launcher ? found->launcher : found->holder;
     jobs_close(&jobs);
     return segment;
 }

@@ -207,6 +207,7 @@ static void process_print(int pid, unsigned long *sockets)
     if (process.count && (process.family || process.other_version || has_library(pid))) {
         size_t length = vbase_file_read(process.name, sizeof process.name, "/proc/%d/comm", pid);
         process.name[length ? strcspn(process.name, "\n") : 0] = '\0';
+        vbase_plain(process.name, strlen(process.name));
         connections_print(&process, "tcp");
         connections_print(&process, "tcp6");
     }

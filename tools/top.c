@@ -3,6 +3,8 @@
 #include "run/state.h"
 #include "verbs.h"
 #include "vi/shm/segment.h"
+#include <signal.h>
+#include <stdarg.h>
 #include <sys/ioctl.h>
 #include <time.h>
 
@@ -128,31 +130,40 @@ static double waited_mean(const struct rates *sum, const struct sample *now)
 
 /* ---- printing ---------------------------------------------------------------------------------------------------- */
 
-static void header_print(void)
+/* A line that does not go beyond the terminal. */
+PRINTF_LIKE(2, 3) static void line_print(int columns, const char *format, ...)
 {
-    printf("%6s %8s %5s %5s %10s %10s %9s %9s %7s %7s %7s %5s  %s\n", "RANK", "PID", "CPU%", "WAIT%", "SENT/s",
-           "RECV/s", "SENT MB/s", "RECV MB/s", "UNEXP", "EMPTY/s", "SLEEP/s", "LOST", "DOES");
+    char line[400];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(line, sizeof line, format, list);
+    va_end(list);
+    printf("%.*s\n", columns, line);
+}
+
+static void header_print(int columns)
+{
+    line_print(columns, "%6s %8s %5s %5s %10s %10s %9s %9s %7s %7s %7s %5s  %s", "RANK", "PID", "CPU%", "WAIT%",
+               "SENT/s", "RECV/s", "SENT MB/s", "RECV MB/s", "UNEXP", "EMPTY/s", "SLEEP/s", "LOST", "DOES");
 }
 
 static void row_print(const char *rank, const char *pid, const struct rates *r, const char *does, int columns)
 {
-    char line[400];
-    snprintf(line, sizeof line, "%6s %8s %5.0f %5.0f %10.0f %10.0f %9.1f %9.1f %7llu %7.0f %7.0f %5llu  %s", rank,
-             pid, r->cpu, r->waited, r->sent, r->received, r->sent_bytes / MB, r->received_bytes / MB,
-             (unsigned long long)r->unexpected, r->empty, r->sleeps, (unsigned long long)r->lost, does);
-    printf("%.*s\n", columns, line);
+    line_print(columns, "%6s %8s %5.0f %5.0f %10.0f %10.0f %9.1f %9.1f %7llu %7.0f %7.0f %5llu  %s", rank, pid, r->cpu,
+               r->waited, r->sent, r->received, r->sent_bytes / MB, r->received_bytes / MB,
+               (unsigned long long)r->unexpected, r->empty, r->sleeps, (unsigned long long)r->lost, does);
 }
 
-static void cards_print(const struct rates *sum)
+static void cards_print(const struct rates *sum, int columns)
 {
-    bool some = false;
+    char line[400] = "";
+    size_t length = 0;
     for (int card = 0; card < COUNT_CARDS; card++)
-        if (sum->card[card] > 0) {
-            printf("%s card %d %.1f MB/s", some ? "," : "sent over", card, sum->card[card] / MB);
-            some = true;
-        }
-    if (some)
-        putchar('\n');
+        if (sum->card[card] > 0)
+            length += (size_t)snprintf(line + length, sizeof line - length, "%s card %d %.1f MB/s",
+                                       length ? "," : "sent over", card, sum->card[card] / MB);
+    if (length)
+        line_print(columns, "%s", line);
 }
 
 static void table_print(const struct sample *before, const struct sample *now, double seconds, bool clear)
@@ -163,7 +174,7 @@ static void table_print(const struct sample *before, const struct sample *now, d
     struct rates sum = {.sent = 0};
     if (clear)
         fputs("\033[H\033[2J", stdout);
-    header_print();
+    header_print(columns);
     for (int i = 0; i < now->job.count; i++) {
         const struct state_rank *rank = &now->job.rank[i];
         struct rates r = rates_of(before, now, i, seconds);
@@ -176,10 +187,10 @@ static void table_print(const struct sample *before, const struct sample *now, d
             row_print(number, pid, &r, does, columns);
     }
     if (rows < now->job.count)
-        printf("%6s and %d more ranks\n", "...", now->job.count - rows);
+        line_print(columns, "%6s and %d more ranks", "...", now->job.count - rows);
     sum.waited = waited_mean(&sum, now);
     row_print("all", "", &sum, "", columns);
-    cards_print(&sum);
+    cards_print(&sum, columns);
 }
 
 static void batch_print(const struct sample *before, const struct sample *now, double seconds, bool json)
@@ -212,10 +223,11 @@ static void batch_print(const struct sample *before, const struct sample *now, d
 
 /* ---- the verb ---------------------------------------------------------------------------------------------------- */
 
-static bool is_over(const struct sample *sample)
+static bool is_over(const struct sample *sample, pid_t holder)
 {
+    bool held = kill(holder, 0) == 0 || errno != ESRCH;
     for (int i = 0; i < sample->job.count; i++)
-        if (sample->job.rank[i].alive)
+        if (sample->job.rank[i].alive && (held || sample->job.rank[i].process != PROCESS_ELSEWHERE))
             return false;
     return sample->job.count > 0;
 }
@@ -229,12 +241,12 @@ static bool comparable(const struct sample *before, const struct sample *now)
     return same;
 }
 
-static int watch(int segment, const struct options *options)
+static int watch(int segment, pid_t holder, const struct options *options)
 {
     struct sample before, now;
     bool live = !options->batch && !options->json && isatty(1);
     int error = sample_take(segment, &before);
-    for (long n = 0; !error && (n < options->count || !options->count) && !is_over(&before); n++) {
+    for (long n = 0; !error && (n < options->count || !options->count) && !is_over(&before, holder); n++) {
         nanosleep(&(struct timespec){.tv_sec = 1}, NULL);
         error = sample_take(segment, &now);
         double seconds = error ? 1 : (double)(now.at_ns - before.at_ns) / 1e9;
@@ -299,10 +311,11 @@ int verb_top(int argc, char **argv)
     int stop = options_read(argc, argv, &options);
     if (stop)
         return stop - 1;
-    int segment = job_segment("top", options.word);
+    pid_t holder;
+    int segment = job_segment("top", options.word, &holder);
     if (segment < 0)
         return 2;
-    int status = watch(segment, &options);
+    int status = watch(segment, holder, &options);
     close(segment);
     return status;
 }

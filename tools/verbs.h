@@ -15,8 +15,9 @@ int verb_stuck(int argc, char **argv);
 int verb_top(int argc, char **argv);
 void info_print_words(void); /* the pages */
 
-/* The segment of the one job that WORD means, a PID or NULL; -1: the reason was printed (jobs.c). */
-int job_segment(const char *verb, const char *word);
+/* The segment of the one job that WORD means, a PID or NULL, and a process that holds it, its launcher where that is
+ * ours; -1: the reason was printed (jobs.c). */
+int job_segment(const char *verb, const char *word, pid_t *holder);
 
 /* viaduct sock --list */
 int sock_list(void);

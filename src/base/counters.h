@@ -38,6 +38,7 @@ struct base_counters {
     uint32_t version; /* number of counters in the table: a reader of another build stops here */
     uint32_t pid;
     uint32_t rank, ranks; /* in the job */
+    uint64_t pid_space;    /* the inode of the namespace that PID counts in; 0: not known */
     char last_call[40] ALIGNED(8); /* "MPI_Recv": the library call entered last; see DOING */
     struct base_waiting waiting;
 #define COUNTER(name, class, group, unit, help) uint64_t name;
@@ -60,6 +61,9 @@ VEXPORT extern const size_t vbase_counter_count;
 /* From now on count in SLOT (BASE_COUNTERS_SIZE bytes, aligned to a line); what was counted so far moves along.
  * NULL: back to private memory, before the slot is unmapped. */
 VEXPORT void vbase_counters_move(void *slot);
+
+/* The namespace in which this process counts PIDs, as an inode; 0: not known, as without /proc. */
+VEXPORT uint64_t vbase_pid_space(void);
 
 /* One instruction. */
 #ifdef __SANITIZE_THREAD__

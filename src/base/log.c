@@ -118,6 +118,10 @@ static size_t letter_length(const unsigned char *at, size_t left)
     for (size_t i = 1; i < length; i++)
         if ((at[i] & 0xc0) != 0x80)
             return 0;
+    /* longer than needed, a half of a pair of UTF-16, beyond the last letter */
+    if ((*at == 0xe0 && at[1] < 0xa0) || (*at == 0xed && at[1] >= 0xa0) || (*at == 0xf0 && at[1] < 0x90) ||
+        (*at == 0xf4 && at[1] >= 0x90))
+        return 0;
     return length;
 }
 

@@ -73,9 +73,9 @@ static void lines(void)
 
     CHECK_EQUAL(kept, EBUSY);
     CHECK_TEXT(first, "viaduct: warning: number 5\n");
-    char letters[] = "\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80|\xc2\x9b\x9b\x1b\x7f\xe2\x82|\xff\xc0\xaf";
+    char letters[] = "\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80|\xc2\x9b\x9b\x1b\x7f\xe2\x82|\xff\xc0\xaf|\xe0\x80\xaf\xed\xa0\x80\xf4\x90\x80\x80|\xed\x9f\xbf";
     vbase_plain(letters, strlen(letters));
-    CHECK_TEXT(letters, "\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80|       |   ");
+    CHECK_TEXT(letters, "\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80|       |   |          |\xed\x9f\xbf");
     CHECK_TEXT(plain, "viaduct: error: two lines [31m and  \n");
     CHECK_TEXT(rank, "viaduct: [rank 3] warning: of a rank\n");
     snprintf(want, sizeof(want), "viaduct: [rank 3] warning: yyyy");

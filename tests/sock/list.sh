@@ -28,4 +28,20 @@ pair 500 "$sock --" "$sock --" 'shared memory: [1-9][0-9]+ bytes in, [1-9][0-9]+
 pair 3 "$sock --" "$sock --" 'TCP: too few calls' 'TCP: too few calls'
 pair 50000 "$sock --" "" 'TCP: its other end has not answered: it was not' ""
 pair 50 "$sock --not 1-65535" "$sock --" 'TCP: --only or --not leaves' 'TCP: its other end has not answered yet'
+
+# a name that would command a terminal
+named="$work/"$'e\e[31m'
+cp "$exchange" "$named"
+: >"$work/port"
+$sock -- "$named" serve >"$work/port" &
+server=$!
+eventually 10 test -s "$work/port" || fail "the server with a strange name does not start"
+$sock -- "$named" call "$(cat "$work/port")" 500 hold <"$work/hold" >/dev/null &
+client=$!
+exec 9>"$work/hold"
+named() { $sock --list >"$work/list" 2>&1 && grep -q "^ *$server e \[31m " "$work/list"; }
+eventually 10 named || fail "not listed: $(cat -v "$work/list")"
+! grep -q $'\e' "$work/list" || fail "an escape sequence: $(cat -v "$work/list")"
+exec 9>&-
+wait $client && wait $server || fail "the server or the client with a strange name failed"
 finish

@@ -155,14 +155,37 @@ has "<tr><td>MPI_Startall<td>15<td>"
 expect 3 "" "~exit status 3" $mpiexec --report $work/page.html -n 1 sh -c 'exit 3'
 has "<tr><td>ranks in this report<td>0 of 1"
 has "did not call MPI"
+if unshare -m true 2>/dev/null; then # the status of the job stays, and no half of a report
+    mkdir $work/small
+    small() { unshare -m bash -c "mount -t tmpfs -o size=$1 none $work/small && $2; status=\$?; wc -c <$work/small/page.html; exit \$status"; }
+    expect 5 0 "~the report $work/small/page.html could not be written: No space left on device" small 8k \
+        "$mpiexec --report $work/small/page.html -n 2 sh -c '$program; exit 5'"
+    expect 5 0 "~the report $work/small/page.html could not be written: Read-only file system" small 1m \
+        "{ : >$work/small/page.html; $mpiexec --report $work/small/page.html -n 1 sh -c 'mount -o remount,ro none $work/small; exit 5'; }"
+    expect 2 "" "~--report: cannot write $work/small/page.html: Read-only file system" unshare -m bash -c \
+        "mount -t tmpfs -o ro none $work/small && exec $mpiexec --report $work/small/page.html -n 1 touch $work/ran"
+    [ ! -e $work/ran ] || fail "the job ran although its report cannot be written"
+else
+    echo "not tried: a full disk and one that is only read (unshare may not make a mount namespace)"
+fi
 ln -s /dev/full $work/full.html
 expect 3 "" "~the report $work/full.html could not be written: No space left on device" $mpiexec --report $work/full.html -n 1 sh -c 'exit 3'
 
 # texts of others are texts
 expect 0 "" "" $mpiexec --report $work/page.html --report $work/trace.json -n 1 $program $'<script>alert(1)</script>\e[31m'
 lacks "<script"
-has "&#60;script&#62;alert(1)&#60;/script&#62;&#63;[31m"
+has "&#60;script&#62;alert(1)&#60;/script&#62; [31m"
 ! grep -q $'\e' $work/page.html $work/trace.json || fail "an escape sequence"
+name=$'<script>alert(2)<\e[31m\xff\xe0\x80\xaf"\\'
+cp $program "$work/$name"
+expect 0 "" "" $mpiexec --report $work/page.html --report $work/trace.json -n 1 "$work/$name" $'\xc2\x9b1m\xff\n&lt;'
+lacks "<script"
+has "&#60;script&#62;alert(2)&#60; [31m    &#34;&#92;"
+has "  1m  &#38;lt;"
+iconv -f UTF-8 -t UTF-8 $work/page.html >/dev/null || fail "the page is not UTF-8"
+if command -v python3 >/dev/null; then
+    python3 -c 'import json, sys; json.load(open(sys.argv[1], encoding="utf-8"))' $work/trace.json || fail "the trace of a program with a strange name"
+fi
 
 # more ranks than the map has rows
 expect 0 "" "" timeout 60 $mpiexec --report $work/page.html -n 300 $program

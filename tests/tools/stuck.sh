@@ -107,7 +107,7 @@ expect 2 "" "~no is no PID" $viaduct stuck no
 expect 2 "" "~-3 is no PID" $viaduct jobs -3
 expect 2 "" "~x is no PID" $viaduct jobs 1 x
 expect 1 "" "~there is no process 4194303" $viaduct jobs 4194303
-expect 2 "" "~process $$ is no launcher" $viaduct stuck $$
+expect 2 "" "~process $$ is neither the launcher nor a rank of a job" $viaduct stuck $$
 expect 0 "~usage: viaduct jobs" "" $viaduct jobs --help
 expect 0 "~usage: viaduct stuck" "" $viaduct stuck -h
 finish

@@ -8,13 +8,16 @@
 
 void print_escaped(FILE *file, const char *text, size_t most)
 {
-    for (size_t i = 0; i < most && text[i]; i++) {
-        unsigned char c = (unsigned char)text[i];
-        if (c < ' ' || c == 0x7f || strchr("<>&\"'\\", c))
-            fprintf(file, "&#%d;", c < ' ' || c == 0x7f ? '?' : c);
+    char *plain = strndup(text, most);
+    if (!plain)
+        return;
+    vbase_plain(plain, strlen(plain)); /* a trace with other letters than UTF-8 is no JSON */
+    for (const char *letter = plain; *letter; letter++)
+        if (strchr("<>&\"'\\", *letter))
+            fprintf(file, "&#%d;", *letter);
         else
-            putc(c, file);
-    }
+            putc(*letter, file);
+    free(plain);
 }
 
 const char *print_bytes(double bytes, char text[32])

@@ -100,12 +100,14 @@ static int gdb_start(struct run_job *job, char **word, int output)
 /* The ranks of ours among ALL that are alive; says which are left out. */
 static int ranks_choose(struct run_job *job, const struct state_job *all, const struct state_rank *chosen[RANKS_LISTED])
 {
-    int count = 0, away = 0, more = 0;
+    int count = 0, away = 0, hidden = 0, more = 0;
     for (int i = 0; i < all->count; i++) {
         const struct state_rank *rank = &all->rank[i];
         if (!rank->alive)
             continue;
-        if (strncmp(rank->host, job->host, sizeof rank->host - 1) != 0)
+        if (rank->process == PROCESS_ELSEWHERE)
+            hidden++;
+        else if (strncmp(rank->host, job->host, sizeof rank->host - 1) != 0)
             away++;
         else if (count == RANKS_LISTED)
             more++;
@@ -114,6 +116,8 @@ static int ranks_choose(struct run_job *job, const struct state_job *all, const 
     }
     if (away)
         output_line(job, "the stacks of %d ranks on other hosts are not taken: gdb runs on this host alone", away);
+    if (hidden)
+        output_line(job, "the stacks of %d ranks in other PID namespaces are not taken: gdb cannot find them", hidden);
     if (more)
         output_line(job, "the stacks of %d ranks more are not taken: at most %d are", more, RANKS_LISTED);
     return count;

@@ -34,6 +34,12 @@ static bool process_read(pid_t pid, struct state_rank *rank)
     return rank->process != 'Z' && rank->process != 'X';
 }
 
+bool state_is_stopped(pid_t pid)
+{
+    struct state_rank process;
+    return process_read(pid, &process) && (process.process == 'T' || process.process == 't');
+}
+
 /* While the rank writes it another look is made, a few times. */
 static void wait_read(int segment, off_t at, struct base_waiting *wait)
 {
@@ -81,7 +87,12 @@ static bool rank_read(int segment, off_t at, struct state_job *job, struct state
     wait_read(segment, at + (off_t)offsetof(struct base_counters, waiting), &rank->wait);
     if (rank->wait.kind > WAITS_ELSE || !members_valid(&rank->wait.members, page.ranks))
         rank->wait.kind = WAITS_NOT;
-    rank->alive = process_read(rank->pid, rank);
+    if (page.pid_space != vbase_pid_space()) {
+        rank->process = PROCESS_ELSEWHERE;
+        rank->alive = true;
+    } else {
+        rank->alive = process_read(rank->pid, rank);
+    }
     uint64_t now = vbase_clock_ns();
     rank->waits_ms = now > rank->wait.since_ns ? (now - rank->wait.since_ns) / 1000000 : 0;
     return true;
@@ -90,9 +101,9 @@ static bool rank_read(int segment, off_t at, struct state_job *job, struct state
 int state_read(int segment, struct state_job *job)
 {
     off_t at;
-    int room = 0;
+    int room = 0, error;
     *job = (struct state_job){.ranks = 0};
-    for (int i = 0; shm_segment_counters(segment, i, &at) == OK; i++) {
+    for (int i = 0; (error = shm_segment_counters(segment, i, &at)) == OK; i++) {
         if (job->count == room) {
             room = room ? 2 * room : 64;
             struct state_rank *more = realloc(job->rank, (size_t)room * sizeof *more);
@@ -105,7 +116,7 @@ int state_read(int segment, struct state_job *job)
         job->count += rank_read(segment, at, job, &job->rank[job->count]);
     }
     state_sort(job);
-    return OK;
+    return error == ERR_ARGUMENT ? OK : error; /* there is no rank after the last */
 }
 
 void state_sort(struct state_job *job)
@@ -193,10 +204,12 @@ static void wait_describe(const struct base_waiting *wait, char *text, size_t si
 
 static const char *process_word(const struct state_rank *rank)
 {
-    return !rank->alive ? "has ended" : rank->process == 'T' || rank->process == 't' ? "is stopped"
-                                    : rank->process == 'R'                         ? "computes"
-                                    : rank->process == 'D' ? "is in the kernel and cannot be interrupted"
-                                                           : "sleeps outside of MPI";
+    return !rank->alive                                   ? "has ended"
+           : rank->process == 'T' || rank->process == 't' ? "is stopped"
+           : rank->process == 'R'                         ? "computes"
+           : rank->process == PROCESS_ELSEWHERE           ? "waits for nothing inside MPI"
+           : rank->process == 'D'                         ? "is in the kernel and cannot be interrupted"
+                                                          : "sleeps outside of MPI";
 }
 
 void state_describe(const struct state_rank *rank, char *text, size_t size)
@@ -219,11 +232,13 @@ void state_list(const struct state_job *job, state_line *line, void *to)
 {
     for (int i = 0; i < job->count; i++) {
         const struct state_rank *rank = &job->rank[i];
-        char what[256], text[450];
+        char what[256], used[64] = "in another PID namespace", text[450];
         state_describe(rank, what, sizeof what);
-        snprintf(text, sizeof text, "rank %d (pid %d%s%.31s, %.1f s of processor time, %.1f MiB): %s", rank->rank,
-                 (int)rank->pid, *rank->host ? " on " : "", rank->host, (double)rank->cpu_ms / 1e3,
-                 (double)rank->memory_kib / 1024, what);
+        if (rank->process != PROCESS_ELSEWHERE)
+            snprintf(used, sizeof used, "%.1f s of processor time, %.1f MiB", (double)rank->cpu_ms / 1e3,
+                     (double)rank->memory_kib / 1024);
+        snprintf(text, sizeof text, "rank %d (pid %d%s%.31s, %s): %s", rank->rank, (int)rank->pid,
+                 *rank->host ? " on " : "", rank->host, used, what);
         line(to, text);
     }
 }

@@ -5,11 +5,14 @@
 #include "base/base.h"
 #include <sys/types.h>
 
+/* PID counts in another namespace than ours, where another process may have it: nothing but its counters is read. */
+#define PROCESS_ELSEWHERE 'N'
+
 struct state_rank {
     int rank;
     pid_t pid;
-    bool alive;               /* of /proc; a dead one that nobody has reaped is not */
-    char process;             /* R, S, D, T ... as /proc tells; ? where it does not */
+    bool alive;               /* of /proc; a dead one that nobody has reaped is not; one that is not ours to see is */
+    char process;             /* R, S, D, T ... as /proc tells; ? where it does not; elsewhere: PROCESS_ELSEWHERE */
     char call[48];            /* the library call entered last, printable; "" : none */
     struct base_waiting wait; /* kind WAITS_NOT: it runs, or polls for what came a moment ago */
     uint64_t cpu_ms, memory_kib;
@@ -21,9 +24,11 @@ struct state_job {
     struct state_rank *rank; /* ascending */
 };
 
-/* From the segment behind this descriptor; ranks that have not come to MPI_Init are left out. */
+/* From the segment behind this descriptor; ranks that have not come to MPI_Init are left out. ERR_MISMATCH: it was made
+ * by another build. */
 int state_read(int segment, struct state_job *job) MUST_CHECK;
 void state_free(struct state_job *job);
+bool state_is_stopped(pid_t pid);
 void state_sort(struct state_job *job); /* by rank */
 extern const char state_nothing[]; /* what is said of a job without ranks */
 
