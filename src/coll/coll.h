@@ -114,10 +114,10 @@ VEXPORT bool vcoll_done(const struct coll_schedule *schedule);
  * after any other error this rank's part ended early. */
 VEXPORT int vcoll_error(const struct coll_schedule *schedule);
 VEXPORT void vcoll_release(struct coll_schedule *schedule);
-/* A caller without memory for what it needs itself, instead of vcoll_prepare, and of the launch after it: the other
- * members end with an error where they go by messages. */
-VEXPORT void vcoll_refuse(struct coll_group *group);
-VEXPORT void vcoll_refuse_prepared(struct coll_schedule *schedule); /* released, too */
+/* A caller without memory for what it needs itself, instead of vcoll_prepare and the launch after it, or, where FORM is
+ * COLL_ANY, of vcoll_run in a group that has no hall: members that wait for this one end with ERR_MEMORY, which is
+ * returned. Nothing of the call's buffers is read or written. */
+VEXPORT int vcoll_refuse(const struct coll_call *call);
 /* Cancels what is under way for CAUSE, and releases it. If even that does not complete, the memory is left alone, since
  * the engine may still write to it. Returns how it ended. */
 VEXPORT int vcoll_abandon(struct coll_schedule *schedule, int cause);

@@ -90,7 +90,9 @@ static void shown_read(struct coll_visit *visit, int rank, uint64_t offset, void
 {
     uint64_t key[2];
     memcpy(key, hall_data(visit->track, hall_place(rank, visit->track->epoch), sizeof key), sizeof key);
-    int error = bytes ? vmsg_share_read(visit->hall->share, rank, key, offset, to, bytes) : OK;
+    /* where one has no memory its key is none */
+    int error = bytes && visit->error != ERR_MEMORY
+                    ? vmsg_share_read(visit->hall->share, rank, key, offset, to, bytes) : OK;
     if (unlikely(error))
         coll_visit_note(visit, error);
 }

@@ -7,8 +7,12 @@
  * way they take then is the plan's (choose.h). Only the root of a broadcast knows its length, and tells it in the hall.
  *
  * Calls that do not block take the tracks behind the first by turns. A persistent one has a track of its own, because
- * members start them in orders of their own; which are free is agreed on when it is prepared. */
+ * members start them in orders of their own; which are free is agreed on when it is prepared.
+ *
+ * A rank that has no memory for its part decides what all decide, and goes through the rounds all the same, since
+ * others wait for it: in a visit of a small reserve, which says so in each of them (vcoll_visit_withdraw). */
 #include "coll/hall.h"
+#include "base/tunables.h"
 #include "coll/nodes.h"
 
 /* coll_group.meetings; 0: there was none */
@@ -291,21 +295,22 @@ bool vcoll_hall_run(const struct coll_call *call, int *error)
 
 /* ---- calls that do not block ---- */
 
-/* Tracks that some member still needs for a persistent call. */
-static int agree_on_kept(struct coll_hall *hall)
+#define UNABLE ((uint64_t)1 << 32) /* a member has no memory for a persistent call */
+
+/* Tracks that some member still needs for a persistent call. ERR_MEMORY: a member is not ABLE to make another one. */
+static int agree_on_kept(struct coll_hall *hall, bool able)
 {
-    uint64_t needed = hall->kept & ~atomic_load_explicit(&hall->given, memory_order_relaxed);
+    uint64_t needed = (hall->kept & ~atomic_load_explicit(&hall->given, memory_order_relaxed)) | (able ? 0 : UNABLE);
     int error = members_or(hall, &needed, 1);
     atomic_fetch_and_explicit(&hall->given, (uint32_t)needed, memory_order_relaxed);
     hall->kept = (uint32_t)needed;
-    return error;
+    return error || !(needed & UNABLE) ? error
+           : vbase_fail(ERR_MEMORY, "%s rank has no memory for a persistent collective", able ? "another" : "this");
 }
 
 /* A track that a persistent call has for itself; 0: none is left. */
 static uint32_t track_keep(struct coll_hall *hall)
 {
-    if (agree_on_kept(hall))
-        return 0;
     for (uint32_t t = HALL_TRACKS - 1; t > 0 && __builtin_popcount(hall->kept) < KEPT_MOST; t--)
         if (!(hall->kept >> t & 1)) {
             hall->kept |= 1u << t;
@@ -322,7 +327,7 @@ static uint32_t track_next(struct coll_hall *hall)
     return hall->turn;
 }
 
-bool vcoll_hall_enter(const struct coll_call *call, struct coll_visit *visit)
+bool vcoll_hall_enter(const struct coll_call *call, struct coll_visit *visit, bool able, int *error)
 {
     bool again = call->form == COLL_AGAIN;
     enum coll_way way = way_of(call, again);
@@ -331,6 +336,9 @@ bool vcoll_hall_enter(const struct coll_call *call, struct coll_visit *visit)
     if ((way != COLL_BLOCK && way != COLL_DIRECT) || call->kind == COLL_BCAST ||
         (way == COLL_BLOCK && payload(call) > HALL_DATA))
         return false;
+    *error = again ? agree_on_kept(hall, able) : OK;
+    if (*error)
+        return true;
     uint32_t track = again ? track_keep(hall) : track_next(hall);
     if (!track)
         return false;
@@ -338,6 +346,62 @@ bool vcoll_hall_enter(const struct coll_call *call, struct coll_visit *visit)
     atomic_fetch_add_explicit(&hall->users, 1, memory_order_relaxed);
     if (!again) /* its turn comes in the order of the calls */
         vcoll_visit_start(visit);
+    return true;
+}
+
+/* ---- without memory ---- */
+
+struct stand_in {
+    struct coll_visit visit;
+    struct msg_request request;
+    _Atomic bool used;
+};
+static struct stand_in reserve[TUNED(WITHDRAWALS_RESERVED)];
+
+/* From a thread that makes progress. Once it waits, another thread may complete it. */
+static void stand_in_goes_on(struct msg_request *request)
+{
+    struct stand_in *stand_in = container_of(request, struct stand_in, request);
+    struct coll_visit *visit = &stand_in->visit;
+    if (!request->result.error && !vcoll_visit_advance(visit) &&
+        !vmsg_share_await(visit->hall->share, request, vcoll_visit_ready))
+        return;
+    vcoll_hall_leave(visit);
+    /* release: pairs with the acquire in stand_in_take */
+    atomic_store_explicit(&stand_in->used, false, memory_order_release);
+}
+
+static struct stand_in *stand_in_take(void)
+{
+    for (size_t i = 0; i < ARRAY_LENGTH(reserve); i++)
+        /* acquire: pairs with the release in stand_in_goes_on */
+        if (!atomic_exchange_explicit(&reserve[i].used, true, memory_order_acquire))
+            return &reserve[i];
+    return NULL;
+}
+
+bool vcoll_hall_withdraw(const struct coll_call *call)
+{
+    static const struct coll_call once = {.form = COLL_ONCE}; /* the caller's is gone soon */
+    static const struct msg_result fine = {.error = OK};
+    struct coll_visit visit;
+    int error = OK;
+    if (!vcoll_hall_enter(call, &visit, false, &error))
+        return false;
+    if (error)
+        return true;
+    vcoll_visit_withdraw(&visit);
+    visit.call = &once;
+    struct stand_in *stand_in = stand_in_take();
+    if (!stand_in) {
+        vmsg_failed(vbase_fail(ERR_MEMORY, "no memory for %zu collectives at once", ARRAY_LENGTH(reserve) + 1));
+        return true;
+    }
+    stand_in->visit = visit;
+    stand_in->request.completed = stand_in_goes_on;
+    stand_in->request.owner = &stand_in->visit;
+    vmsg_request_settle(&stand_in->request, &fine);
+    stand_in_goes_on(&stand_in->request);
     return true;
 }
 
@@ -371,7 +435,7 @@ void vcoll_group_close(struct coll_group *group)
     if (!hall)
         return;
     (void)vmsg_share_wait(hall->share, tracks_are_over, hall);
-    if (hall->kept && !agree_on_kept(hall) && hall->kept) {
+    if (hall->kept && !agree_on_kept(hall, true) && hall->kept) {
         vcoll_hall_drop(hall); /* persistent calls may still start: the memory is given back when the job ends */
         return;
     }

@@ -5,6 +5,7 @@
  *   a line a rank      broadcasts taken      written by that rank
  *   8 tracks:
  *     arrived          how many have arrived, all epochs together   written by all, by atomic addition
+ *                      epochs in which a rank withdrew              written by that rank
  *     result           { epoch, 56 bytes }                          written by the last to arrive
  *     block 2r+p       { epoch, 56 bytes }, p = epoch modulo 2      written by rank r
  *   the first track: 1088 bytes more for the result and for each block, for what does not fit beside the epoch
@@ -55,6 +56,7 @@ _Static_assert(sizeof(struct hall_cast) == 4 * CACHE_LINE, "whole lines");
 
 struct hall_line {
     _Atomic uint64_t count;
+    _Atomic uint64_t without[2]; /* of a track: the last epochs, even and odd, in which a rank withdrew */
 } ALIGNED(CACHE_LINE);
 
 /* in shared memory, zeroed before the first use; the tracks lie behind it */
@@ -184,6 +186,9 @@ bool vcoll_visit_ready(void *visit) MUST_CHECK;
 void vcoll_visit_start(struct coll_visit *visit);
 /* Until it is over: the blocking form. */
 int vcoll_visit_run(struct coll_visit *visit) MUST_CHECK;
+/* This rank has no memory for it: it goes through all rounds, lays nothing down and takes nothing, and all that take
+ * in a round have ERR_MEMORY. */
+void vcoll_visit_withdraw(struct coll_visit *visit);
 
 /* What number COUNT elements of SIZE bytes come to: those of all ranks, combined in their order. No KERNEL: a barrier.
  * They are at most what a block of the track holds. WAITS: this rank needs the result, or that all have come. */
@@ -224,5 +229,9 @@ void vcoll_hall_drop(struct coll_hall *hall);     /* one user less; the last one
 
 /* ---- hall.c ---- */
 
-/* The hall of a call that a schedule carries out, and a track for it; false: by messages. FORM is not COLL_ANY. */
-bool vcoll_hall_enter(const struct coll_call *call, struct coll_visit *visit);
+/* The hall of a call that a schedule carries out, and a track for it; false: by messages. FORM is not COLL_ANY.
+ * ABLE: this rank has the memory that it takes. Members of a persistent call agree on that: where one is not, *ERROR
+ * is set and nothing is entered. */
+bool vcoll_hall_enter(const struct coll_call *call, struct coll_visit *visit, bool able, int *error);
+/* The part of a rank that has no memory for such a call; false: it goes by messages. */
+bool vcoll_hall_withdraw(const struct coll_call *call);

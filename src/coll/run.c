@@ -40,26 +40,42 @@ static bool root_is_right(const struct coll_call *call)
            (call->between && (call->root == COLL_ROOT_HERE || call->root == COLL_ROOT_BESIDE));
 }
 
+static uint32_t tag_next(struct coll_group *group)
+{
+    return group->sequence++ & (group->member ? INT32_MAX : SEQUENCE_MASK);
+}
+
+/* This rank has no memory for CALL: the others are told. */
+static void withdraw(const struct coll_call *call, int tag)
+{
+    if (call->form == COLL_ANY || !vcoll_hall_withdraw(call))
+        vcoll_withdraw(call->group, tag);
+}
+
 /* The number is taken first: a rank whose preparing fails stays in step with the others, which it tells. */
 static int prepare(const struct coll_call *call, struct coll_schedule **out)
 {
-    uint32_t sequence = call->group->sequence++;
+    int tag = (int)tag_next(call->group);
     if ((unsigned)call->kind >= COLL_KINDS || !root_is_right(call))
         return vbase_fail(ERR_ARGUMENT, "collective %d with root %d among %d ranks", call->kind, call->root,
                           call->group->size);
-    int tag = (int)(sequence & (call->group->member ? INT32_MAX : SEQUENCE_MASK));
     struct coll_schedule *schedule = vcoll_schedule_new(call);
     if (!schedule) {
-        vcoll_withdraw(call->group, tag);
+        withdraw(call, tag);
         return ERR_MEMORY;
     }
     schedule->tag = tag;
     struct coll_visit *visit = call->form == COLL_ANY ? NULL : vcoll_memory(schedule, sizeof *visit);
-    if (visit && vcoll_hall_enter(&schedule->call, visit))
+    int error = OK;
+    if (visit && vcoll_hall_enter(&schedule->call, visit, true, &error)) {
+        if (error) { /* of all members */
+            vcoll_release(schedule);
+            return error;
+        }
         vcoll_visit(schedule, visit);
-    else if (!vcoll_make_across(schedule))
+    } else if (!vcoll_make_across(schedule))
         (call->edges ? vcoll_make_neighborhood : call->between ? vcoll_make_between : maker[call->kind])(schedule);
-    int error = vcoll_schedule_seal(schedule);
+    error = vcoll_schedule_seal(schedule);
     if (error) {
         vcoll_withdraw(call->group, tag);
         vcoll_release(schedule);
@@ -77,12 +93,10 @@ int vcoll_prepare(const struct coll_call *call, struct coll_schedule **schedule)
     return error;
 }
 
-void vcoll_refuse(struct coll_group *group) { vcoll_withdraw(group, (int)(group->sequence++ & SEQUENCE_MASK)); }
-
-void vcoll_refuse_prepared(struct coll_schedule *schedule)
+int vcoll_refuse(const struct coll_call *call)
 {
-    vcoll_withdraw(schedule->call.group, schedule->tag);
-    vcoll_release(schedule);
+    withdraw(call, (int)tag_next(call->group));
+    return vbase_fail(ERR_MEMORY, "this rank has no memory for its part of a collective");
 }
 
 int vcoll_launch(struct coll_schedule *schedule, void (*completed)(void *context, int error), void *context)

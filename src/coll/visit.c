@@ -89,6 +89,18 @@ static inline __attribute__((always_inline)) void visit_arrive(struct coll_visit
 
 /* ---- visits ---- */
 
+/* In the round that all have arrived in. */
+static inline bool track_lacks_one(const struct hall_track *track)
+{
+    /* relaxed: the rank arrived after it wrote it */
+    return atomic_load_explicit(&track->arrived->without[track->epoch & 1], memory_order_relaxed) == track->epoch;
+}
+
+static COLD void visit_lacks_one(struct coll_visit *visit)
+{
+    coll_visit_note(visit, vbase_fail(ERR_MEMORY, "another rank has no memory for its part of a collective"));
+}
+
 static inline bool visit_is_ready(struct coll_visit *visit)
 {
     /* acquire: pairs with the release of the visit before */
@@ -121,6 +133,8 @@ static inline __attribute__((always_inline)) bool visit_advance(struct coll_visi
             continue;
         if (!visit_is_ready(visit))
             return false;
+        if (unlikely(track_lacks_one(visit->track)))
+            visit_lacks_one(visit);
         if (visit->take)
             visit->take(visit);
     }
@@ -140,6 +154,24 @@ int vcoll_visit_run(struct coll_visit *visit)
     if (unlikely(visit->memory))
         vcoll_visit_end(visit);
     return error ? error : visit->error;
+}
+
+/* All have arrived in the epoch before, so they have taken in the one that was told of here last. */
+static void nothing_lay(struct coll_visit *visit)
+{
+    uint64_t epoch = visit->track->epoch + 1;
+    /* relaxed: arriving releases it */
+    atomic_store_explicit(&visit->track->arrived->without[epoch & 1], epoch, memory_order_relaxed);
+}
+
+void vcoll_visit_withdraw(struct coll_visit *visit)
+{
+    vcoll_visit_end(visit);
+    visit->error = OK;
+    visit->kernel = NULL;
+    visit->lay = nothing_lay;
+    visit->take = NULL;
+    visit->takes = 0;
 }
 
 /* ---- what lies in blocks ---- */

@@ -55,6 +55,8 @@ static const struct rule {
 };
 
 #define NEAR_WORDS 96 /* of 16 ranks: a blocking call on fewer needs no memory */
+#define LAST_WORDS (6 * 1024) /* of as many ranks as may meet in shared memory: where malloc gives none */
+#define NO_ROOM (-1)  /* for arrays: no class; the caller refuses */
 
 /* A checked call. It lies on the stack for a blocking call, else with the request. */
 struct work {
@@ -66,7 +68,8 @@ struct work {
     struct mpi_call_check *check;   /* of a request that was not prepared, with VIADUCT_CHECK; else NULL */
     struct mpi_user_operation operation;
     int64_t *arrays, *next; /* widened arrays, from malloc; NULL where none was needed */
-    int64_t *near;          /* room of NEAR_WORDS that is there already; NULL: there is none */
+    int64_t *near;          /* room that is there already; NULL: there is none */
+    size_t near_words;
     bool kept;              /* references on operation's objects are held */
 };
 
@@ -112,23 +115,14 @@ static int partners_of(const struct work *work, const struct coll_side *side)
     return side == &work->call.send ? work->sends : work->receives;
 }
 
-/* The others are told, but of what may be carried out in shared memory, where they may look for this rank. */
-static COLD int64_t *arrays_refuse(struct work *work)
-{
-    bool meets = work->near && (work->call.kind == COLL_ALLGATHERV || work->call.kind == COLL_REDUCE_SCATTER);
-    if (!meets)
-        vcoll_refuse(&work->comm->coll);
-    return NULL;
-}
-
 /* Room for an array of 64 bits each; NULL: no memory. */
 static int64_t *array_room(struct work *work)
 {
     size_t size = (size_t)(work->sends > work->receives ? work->sends : work->receives);
-    if (!work->next && work->near && 6 * size <= NEAR_WORDS)
+    if (!work->next && work->near && 6 * size <= work->near_words)
         work->next = work->near;
     if (!work->next && !(work->arrays = work->next = malloc(6 * size * sizeof(int64_t) + 1)))
-        return arrays_refuse(work);
+        return NULL;
     int64_t *place = work->next;
     work->next += size;
     return place;
@@ -149,7 +143,7 @@ static int types_fill(struct work *work, const struct side *from, struct coll_si
 {
     struct type_layout **layouts = (struct type_layout **)array_room(work);
     if (!layouts)
-        return mpi_engine_error(work->comm, work->name, ERR_MEMORY);
+        return NO_ROOM;
     for (int i = 0; i < partners_of(work, side); i++) {
         int error;
         struct mpi_type *type = type_check(work, from->types[i], name, &error);
@@ -179,7 +173,7 @@ static int arrays_fill(struct work *work, const struct collective *c, const stru
         side->displacements =
             array_widen(work, from->displacements, partners, c->wide || (c->neighbors && typed));
     if (partners > 0 && (!side->counts || (displaced && !side->displacements)))
-        return mpi_engine_error(work->comm, c->call, ERR_MEMORY);
+        return NO_ROOM;
     for (int i = 0; i < partners; i++)
         if (side->counts[i] < 0)
             return count_refuse(work, i, side->counts[i], name);
@@ -416,19 +410,13 @@ MPI_HOT struct collective collective_copy(const struct collective *c)
                                .receive = side_copy(&c->receive)};
 }
 
-/* Checks the call C and makes coll's out of it in WORK. */
-MPI_HOT int work_make(struct work *work, const struct collective *c, bool blocks)
+/* Checks the call C and makes coll's out of it in WORK. NO_ROOM: there is no memory for arrays, and none is raised. */
+MPI_HOT int work_fill(struct work *work, const struct collective *c)
 {
     const enum coll_kind kind = c->kind;
     const struct rule *rule = &rules[kind];
     int significant = NO_SIDE, may_be_in_place = NO_SIDE;
     int error = MPI_SUCCESS;
-    if (unlikely(!mpi_quick())) {
-        const struct collective copy = collective_copy(c); /* so that the address of C is passed to nothing */
-        error = enter_watched(&copy, root_of(c), blocks);
-    }
-    if (unlikely(error))
-        return error;
     struct mpi_comm *comm = mpi_comm_at(c->comm);
     if (unlikely(!comm))
         return mpi_wrong(NULL, c->call, &mpi_kind_comm, c->comm);
@@ -465,6 +453,44 @@ MPI_HOT int work_make(struct work *work, const struct collective *c, bool blocks
     return !error && significant == BOTH && is_aliased(work) ? alias_refuse(work) : error;
 }
 
+MPI_HOT int work_make(struct work *work, const struct collective *c, bool blocks)
+{
+    int error = MPI_SUCCESS;
+    if (unlikely(!mpi_quick())) {
+        const struct collective copy = collective_copy(c); /* so that the address of C is passed to nothing */
+        error = enter_watched(&copy, root_of(c), blocks);
+    }
+    return unlikely(error) ? error : work_fill(work, c);
+}
+
+/* ---- without memory ---- */
+
+static enum coll_form form_of(bool again)
+{
+    /* one that is checked starts later than here, see COLL_ONCE */
+    return again ? COLL_AGAIN : mpi_checking ? COLL_ANY : COLL_ONCE;
+}
+
+/* There is no memory: makes the call once more, in that of the stack. One that BLOCKS is carried out from there; of
+ * another one the others are told that this rank takes no part. */
+static COLD __attribute__((noinline)) int work_refuse(const struct collective *c, enum coll_form form, bool blocks)
+{
+    struct work work;
+    int64_t near[LAST_WORDS];
+    work.near = near;
+    work.near_words = LAST_WORDS;
+    int error = work_fill(&work, c);
+    if (error && error != NO_ROOM)
+        return error;
+    work.call.form = error ? COLL_ANY : form; /* so many ranks never meet in shared memory */
+    if (!error && blocks)
+        error = vcoll_run(&work.call);
+    else
+        error = vcoll_refuse(&work.call);
+    free(work.arrays);
+    return error ? mpi_engine_error(work.comm, c->call, error) : MPI_SUCCESS;
+}
+
 /* ---- the three ways ---- */
 
 MPI_HOT int collective_run_here(const struct collective *c, int64_t *near)
@@ -472,6 +498,7 @@ MPI_HOT int collective_run_here(const struct collective *c, int64_t *near)
     struct work work;
     work.arrays = NULL;
     work.near = near;
+    work.near_words = NEAR_WORDS;
     int error = work_make(&work, c, true);
     if (likely(!error)) {
         error = vcoll_run(&work.call);
@@ -485,7 +512,8 @@ MPI_HOT int collective_run_here(const struct collective *c, int64_t *near)
 static int collective_run(const struct collective *c)
 {
     int64_t near[NEAR_WORDS];
-    return collective_run_here(c, near);
+    int error = collective_run_here(c, near);
+    return unlikely(error == NO_ROOM) ? work_refuse(c, COLL_ANY, true) : error;
 }
 
 static bool work_done(struct mpi_request *request)
@@ -553,42 +581,33 @@ static int checked_raise(const char *call, struct mpi_request *request, int clas
 static const struct mpi_request_kind checked_request = {
     .done = checked_done, .outcome = checked_outcome, .raise = checked_raise, .start = work_start, .drop = work_drop};
 
-/* The others are told. */
-static COLD int request_refuse(const struct collective *c)
-{
-    struct mpi_comm *comm = mpi_comm_at(c->comm);
-    if (comm)
-        vcoll_refuse(&comm->coll);
-    return mpi_error(comm, c->call, MPI_ERR_NO_MEM, "no memory for a request");
-}
-
 /* The schedule with all it needs, in a request that is not started. */
 static int request_make(const struct collective *c, bool again, MPI_Request *out, struct mpi_request **request)
 {
+    bool checks = mpi_checking && !again;
     struct work *work = malloc(sizeof *work);
     if (!work)
-        return request_refuse(c);
+        return work_refuse(c, form_of(again), false);
     work->arrays = NULL;
     work->near = NULL;
+    work->check = NULL;
     int error = work_make(work, c, again);
     if (!error && !out)
         error = mpi_null(work->comm, c->call, "request");
     if (error)
         goto refused;
-    work->check = NULL;
-    bool checks = mpi_checking && !again; /* which then starts later than here, see COLL_ONCE */
-    work->call.form = again ? COLL_AGAIN : checks ? COLL_ANY : COLL_ONCE;
+    /* before the others count on this rank */
+    *request = mpi_request_take(checks ? &checked_request : &collective_request, c->call, work->comm);
+    if (!*request) {
+        error = NO_ROOM;
+        goto refused;
+    }
+    work->call.form = form_of(again);
     error = checks ? mpi_check_call_prepare(work->comm, c->call, root_of(c), bytes_agreed(c, work->comm),
                                             &work->check) : OK;
     error = error ? error : vcoll_prepare(&work->call, &work->schedule);
     if (error)
         goto failed;
-    *request = mpi_request_take(checks ? &checked_request : &collective_request, c->call, work->comm);
-    if (!*request) {
-        vcoll_refuse_prepared(work->schedule);
-        error = ERR_MEMORY;
-        goto failed;
-    }
     if (work->call.reduction.function) {
         work->kept = true;
         mpi_keep(work->operation.op);
@@ -600,10 +619,12 @@ failed:
     if (work->check)
         mpi_check_call_drop(work->check);
     error = mpi_engine_error(work->comm, c->call, error);
+    (*request)->kind = &mpi_request_null; /* it has no work */
+    mpi_request_give(*request);
 refused:
     free(work->arrays);
     free(work);
-    return error;
+    return error == NO_ROOM ? work_refuse(c, form_of(again), false) : error;
 }
 
 static int collective_start(const struct collective *c, MPI_Request *out)

@@ -86,7 +86,6 @@ struct msg_engine {
 extern struct msg_engine vmsg_engine;
 
 int vmsg_closed(void) COLD;  /* the error of a call while the engine is not open */
-void vmsg_failed(int error); /* the job is lost: every call that waits, tests or looks tells it from now on */
 
 static inline void msg_lock(struct base_lock *lock)
 {

@@ -250,6 +250,8 @@ VEXPORT bool vmsg_left(int world);  /* or has said goodbye */
 
 /* ---- ranks that cannot go on ------------------------------------------------------------------------------------- */
 
+void vmsg_failed(int error); /* the job is lost: every call that waits, tests or looks tells it from now on */
+
 /* An operation of members of CONTEXT, whose messages have TAG: this rank has no memory for its part of it. SIZE members
  * are told, MEMBERS are their ranks; NULL: all. What they know of it they keep until the context is closed. */
 VEXPORT void vmsg_withdraw(struct msg_context *context, const int *members, int size, int tag);
