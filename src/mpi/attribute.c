@@ -71,12 +71,6 @@ static int key_free(const char *call, enum mpi_kind of, int *key)
 
 /* ---- lists of attributes ---- */
 
-/* What C sees of a value. */
-static void *value_in_c(const struct mpi_attribute *attribute)
-{
-    return attribute->form == FORM_POINTER ? attribute->value : (void *)&attribute->value;
-}
-
 static int delete_run(struct mpi_thing *thing, const struct mpi_attribute *attribute)
 {
     const struct mpi_keyval *keyval = attribute->keyval;
@@ -84,9 +78,8 @@ static int delete_run(struct mpi_thing *thing, const struct mpi_attribute *attri
     if (!keyval->drop)
         return MPI_SUCCESS;
     if (keyval->delete_across)
-        return keyval->delete_across(keyval->drop, handle, key_of(keyval), (int)attribute->form, attribute->value,
-                                     keyval->extra);
-    return ((delete_function *)keyval->drop)(handle, key_of(keyval), value_in_c(attribute), keyval->extra);
+        return keyval->delete_across(keyval->drop, handle, key_of(keyval), 0, attribute->value, keyval->extra);
+    return ((delete_function *)keyval->drop)(handle, key_of(keyval), attribute->value, keyval->extra);
 }
 
 /* Takes an attribute out of its list, after its delete function agreed. */
@@ -110,15 +103,14 @@ static int attribute_remove(struct mpi_thing *thing, struct mpi_attribute *attri
     return MPI_SUCCESS;
 }
 
-static int attribute_append(struct mpi_thing *thing, struct mpi_keyval *keyval, void *value,
-                            enum mpi_attribute_form form)
+static int attribute_append(struct mpi_thing *thing, struct mpi_keyval *keyval, void *value)
 {
     struct mpi_attribute *attribute = malloc(sizeof *attribute);
     if (!attribute)
         return MPI_ERR_NO_MEM;
     mpi_object_keep(keyval);
     mpi_lock(&lock);
-    *attribute = (struct mpi_attribute){thing->attributes, keyval, value, form};
+    *attribute = (struct mpi_attribute){thing->attributes, keyval, value};
     thing->attributes = attribute; /* the youngest first: they are deleted in the opposite order of their making */
     mpi_unlock(&lock);
     return MPI_SUCCESS;
@@ -143,19 +135,17 @@ static int attributes_copy(const struct mpi_thing *from, const struct mpi_attrib
     if (error || !keyval->copy)
         return error;
     void *value = first->value;
-    enum mpi_attribute_form form = first->form;
     int flag = 1;
     if (keyval->copy_across) {
-        error = keyval->copy_across(keyval->copy, mpi_thing_handle(from), key_of(keyval), keyval->extra, (int)form,
+        error = keyval->copy_across(keyval->copy, mpi_thing_handle(from), key_of(keyval), keyval->extra, 0,
                                     first->value, &value, &flag);
     } else if (keyval->copy != (void *)MPI_COMM_DUP_FN) {
-        form = FORM_POINTER;
         error = ((copy_function *)keyval->copy)(mpi_thing_handle(from), key_of(keyval), keyval->extra,
-                                                value_in_c(first), &value, &flag);
+                                                first->value, &value, &flag);
     }
     if (error || !flag)
         return error;
-    return attribute_append(to, keyval, value, form);
+    return attribute_append(to, keyval, value);
 }
 int mpi_attributes_copy(const struct mpi_thing *from, struct mpi_thing *to)
 {
@@ -218,7 +208,7 @@ static struct mpi_keyval *key_changeable(const char *call, struct mpi_thing *thi
     return keyval;
 }
 
-int mpi_attribute_set(const char *call, struct mpi_thing *thing, int key, void *value, enum mpi_attribute_form form)
+static int attribute_set(const char *call, struct mpi_thing *thing, int key, void *value)
 {
     int error = MPI_SUCCESS;
     struct mpi_keyval *keyval = key_changeable(call, thing, key, "set", &error);
@@ -229,19 +219,17 @@ int mpi_attribute_set(const char *call, struct mpi_thing *thing, int key, void *
         return key_wrong(thing, call, key);
     struct mpi_attribute *old = attribute_find(thing, keyval);
     if (!old) {
-        error = attribute_append(thing, keyval, value, form);
+        error = attribute_append(thing, keyval, value);
         return error ? mpi_error(thing, call, error, "no memory for an attribute") : MPI_SUCCESS;
     }
     error = delete_run(thing, old);
     if (error)
         return mpi_error(thing, call, error, "the delete function of the old value failed");
     old->value = value;
-    old->form = form;
     return MPI_SUCCESS;
 }
 
-int mpi_attribute_get(const char *call, struct mpi_thing *thing, int key, void *value, int *flag,
-                      enum mpi_attribute_form form)
+static int attribute_get(const char *call, struct mpi_thing *thing, int key, void *value, int *flag)
 {
     const int *known;
     if (mpi_thing_kind(thing) == KIND_COMM && key_predefined(key, &known)) {
@@ -256,7 +244,7 @@ int mpi_attribute_get(const char *call, struct mpi_thing *thing, int key, void *
     struct mpi_attribute *found = attribute_find(thing, keyval);
     *flag = found != NULL;
     if (found)
-        *(void **)value = form == FORM_POINTER ? value_in_c(found) : found->value;
+        *(void **)value = found->value;
     return MPI_SUCCESS;
 }
 
@@ -284,13 +272,13 @@ ENTRY(MPI_Type_free_keyval)(int *keyval) { return CHECK(RUNNING, GIVEN(keyval)) 
 #define OF_COMM NAME, &mpi_comm_at(comm)->thing
 #define OF_TYPE NAME, &mpi_type_at(type)->thing
 ENTRY(MPI_Comm_set_attr)(MPI_Comm comm, int key, void *value)
-    { return CHECK(COMM_OF(comm)) ?: mpi_attribute_set(OF_COMM, key, value, FORM_POINTER); }
+    { return CHECK(COMM_OF(comm)) ?: attribute_set(OF_COMM, key, value); }
 ENTRY(MPI_Type_set_attr)(MPI_Datatype type, int key, void *value)
-    { return CHECK(TYPE_OF(type)) ?: mpi_attribute_set(OF_TYPE, key, value, FORM_POINTER); }
+    { return CHECK(TYPE_OF(type)) ?: attribute_set(OF_TYPE, key, value); }
 ENTRY(MPI_Comm_get_attr)(MPI_Comm comm, int key, void *attribute_val, int *flag)
-    { return CHECK(COMM_OF(comm), ANSWERS) ?: mpi_attribute_get(OF_COMM, key, attribute_val, flag, FORM_POINTER); }
+    { return CHECK(COMM_OF(comm), ANSWERS) ?: attribute_get(OF_COMM, key, attribute_val, flag); }
 ENTRY(MPI_Type_get_attr)(MPI_Datatype type, int key, void *attribute_val, int *flag)
-    { return CHECK(TYPE_OF(type), ANSWERS) ?: mpi_attribute_get(OF_TYPE, key, attribute_val, flag, FORM_POINTER); }
+    { return CHECK(TYPE_OF(type), ANSWERS) ?: attribute_get(OF_TYPE, key, attribute_val, flag); }
 ENTRY(MPI_Comm_delete_attr)(MPI_Comm comm, int key) { return CHECK(COMM_OF(comm)) ?: attribute_drop(OF_COMM, key); }
 ENTRY(MPI_Type_delete_attr)(MPI_Datatype type, int key)
     { return CHECK(TYPE_OF(type)) ?: attribute_drop(OF_TYPE, key); }
@@ -300,7 +288,7 @@ NEW_KEY(MPI_Keyval_create, MPI_Copy_function, MPI_Delete_function)
     { return CHECK(RUNNING, GIVEN(keyval)) ?: key_create(NAME, KEYVAL(KIND_COMM), keyval); }
 ENTRY(MPI_Keyval_free)(int *keyval) { return CHECK(RUNNING, GIVEN(keyval)) ?: key_free(NAME, KIND_COMM, keyval); }
 ENTRY(MPI_Attr_put)(MPI_Comm comm, int key, void *value)
-    { return CHECK(COMM_OF(comm)) ?: mpi_attribute_set(OF_COMM, key, value, FORM_POINTER); }
+    { return CHECK(COMM_OF(comm)) ?: attribute_set(OF_COMM, key, value); }
 ENTRY(MPI_Attr_get)(MPI_Comm comm, int key, void *attribute_val, int *flag)
-    { return CHECK(COMM_OF(comm), ANSWERS) ?: mpi_attribute_get(OF_COMM, key, attribute_val, flag, FORM_POINTER); }
+    { return CHECK(COMM_OF(comm), ANSWERS) ?: attribute_get(OF_COMM, key, attribute_val, flag); }
 ENTRY(MPI_Attr_delete)(MPI_Comm comm, int key) { return CHECK(COMM_OF(comm)) ?: attribute_drop(OF_COMM, key); }

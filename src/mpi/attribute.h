@@ -12,28 +12,21 @@ struct mpi_keyval {
     enum mpi_kind of; /* KIND_COMM or KIND_TYPE */
     void *copy, *drop; /* functions of that kind, or the sentinels of the ABI */
     void *extra;
-    /* How functions that are not written in C are called; NULL: they are. Other ABIs set them (mpich/languages.c). */
+    /* How functions that are not written in C are called; NULL: they are. Other ABIs set them (mpich/languages.c). The
+     * form of a value is 0, a pointer. */
     mpi_copy_across *copy_across;
     mpi_delete_across *delete_across;
 };
-
-/* How a value was set: as a pointer, or as an integer, of which C gets the address (MPICH's numbers). */
-enum mpi_attribute_form { FORM_POINTER, FORM_ADDRESS, FORM_INTEGER = 3 };
 
 struct mpi_attribute {
     struct mpi_attribute *next;
     struct mpi_keyval *keyval;
     void *value;
-    enum mpi_attribute_form form;
 };
 
 /* Runs the copy functions of FROM's attributes and appends to TO. A class, not raised. */
 int mpi_attributes_copy(const struct mpi_thing *from, struct mpi_thing *to);
 /* The youngest first; stops at a delete function that fails. A class, not raised. */
 int mpi_attributes_delete(struct mpi_thing *thing);
-/* Of a communicator or datatype; raised. What is asked for as an integer is told as it was set. */
-int mpi_attribute_set(const char *call, struct mpi_thing *thing, int key, void *value, enum mpi_attribute_form form);
-int mpi_attribute_get(const char *call, struct mpi_thing *thing, int key, void *value, int *flag,
-                      enum mpi_attribute_form form);
 struct mpi_keyval *mpi_keyval_at(int key, enum mpi_kind of); /* NULL: no such key */
 int mpi_last_used_code(void); /* the value of MPI_LASTUSEDCODE (error.c) */

@@ -6,7 +6,6 @@ struct general { /* extra of the request */
     MPI_Grequest_free_function *free;
     MPI_Grequest_cancel_function *cancel;
     void *state;
-    bool fortran; /* the functions are called as Fortran's: the error is a last argument */
     _Atomic int news; /* COMPLETE, FREED (by MPI_Request_free), both */
 };
 #define COMPLETE 1
@@ -19,28 +18,9 @@ static bool general_done(struct mpi_request *request)
     return atomic_load_explicit(&general->news, memory_order_acquire) & COMPLETE;
 }
 
-typedef void fortran_query(void *state, MPI_Status *status, int *error);
-typedef void fortran_free(void *state, int *error);
-typedef void fortran_cancel(void *state, int *complete, int *error);
-
 static int general_free(const struct general *general)
 {
-    int error = MPI_SUCCESS;
-    if (general->fortran && general->free)
-        ((fortran_free *)(void *)general->free)(general->state, &error);
-    else if (general->free)
-        error = general->free(general->state);
-    return error;
-}
-
-static int general_query(const struct general *general, MPI_Status *status)
-{
-    int error = MPI_SUCCESS;
-    if (general->fortran && general->query)
-        ((fortran_query *)(void *)general->query)(general->state, status, &error);
-    else if (general->query)
-        error = general->query(general->state, status);
-    return error;
+    return general->free ? general->free(general->state) : MPI_SUCCESS;
 }
 
 static int general_outcome(struct mpi_request *request, MPI_Status *status, bool last)
@@ -48,7 +28,7 @@ static int general_outcome(struct mpi_request *request, MPI_Status *status, bool
     MPI_Status own, *place = status == MPI_STATUS_IGNORE ? &own : status;
     const struct general *general = request->extra;
     mpi_status_empty(place);
-    int error = general_query(general, place);
+    int error = general->query ? general->query(general->state, place) : MPI_SUCCESS;
     int error_of_free = last ? general_free(general) : MPI_SUCCESS;
     return error ? error : error_of_free;
 }
@@ -56,12 +36,7 @@ static int general_outcome(struct mpi_request *request, MPI_Status *status, bool
 static int general_cancel(struct mpi_request *request)
 {
     const struct general *general = request->extra;
-    int error = MPI_SUCCESS, complete = general_done(request);
-    if (general->fortran && general->cancel)
-        ((fortran_cancel *)(void *)general->cancel)(general->state, &complete, &error);
-    else if (general->cancel)
-        error = general->cancel(general->state, complete);
-    return error;
+    return general->cancel ? general->cancel(general->state, general_done(request)) : MPI_SUCCESS;
 }
 
 /* NEWS: it is complete, or freed; after the second of these its own function frees it. The handle is good until
@@ -92,16 +67,9 @@ ENTRY(MPI_Grequest_start)(MPI_Grequest_query_function *query, MPI_Grequest_free_
     struct mpi_request *request = mpi_request_take_with(&general_request, NAME, NULL, sizeof(struct general));
     if (!request)
         return mpi_error(NULL, NAME, MPI_ERR_NO_MEM, "no memory for a request");
-    *(struct general *)request->extra = (struct general){query, free_fn, cancel, state, false, 0};
+    *(struct general *)request->extra = (struct general){query, free_fn, cancel, state, 0};
     *out = mpi_request_publish(request);
     return MPI_SUCCESS;
-}
-
-void mpi_general_fortran(MPI_Request handle)
-{
-    struct mpi_request *request = mpi_request_at(handle);
-    if (request && request->kind == &general_request)
-        ((struct general *)request->extra)->fortran = true;
 }
 
 ENTRY(MPI_Grequest_complete)(MPI_Request handle)

@@ -157,7 +157,6 @@ MPI_HOT void mpi_request_retire(MPI_Request *handle, struct mpi_request *request
 
 /* Waits for a request that only the caller knows and gives it back; what became of it is told in STATUS, and raised. */
 int mpi_request_complete(const char *call, struct mpi_request *request, MPI_Status *status);
-void mpi_general_fortran(MPI_Request handle); /* the functions of a generalized request are written in Fortran */
 /* At the end: what is in the buffers of communicators is sent, and requests that the program freed while they were
  * under way are over. */
 void mpi_handles_finish(void);
