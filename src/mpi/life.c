@@ -5,6 +5,7 @@
  *
  * Threads: sessions begin and end in any thread; one lock orders all that. Whether calls take locks is decided before a
  * second thread can call, so it changes only in the thread that was alone until then. */
+#include "base/one_mpi.h"
 #include "mpi/check.h"
 #include "mpi/info.h"
 #include "mpi/message.h"
@@ -19,6 +20,10 @@ static pthread_t alone; /* the only thread that calls, while there are no locks 
 static int engine_start(void)
 {
     static bool started;
+    const char *own = mpi_library_file(), *other = vbase_mpi_beside(own);
+    if (other)
+        return vbase_fail(ERR_STATE, "both %s and %s are in this process: the program and its libraries were built for "
+                                     "different MPIs", own, other);
     int error = started ? OK : vmsg_start();
     if (error)
         return error;

@@ -32,6 +32,7 @@ extern bool mpi_threads; /* several threads may call; set before the second one 
 int mpi_process_begin(const char *call, struct mpi_thing *thing, bool several) MUST_CHECK;
 bool mpi_process_last(void);
 void mpi_process_end(void);
+const char *mpi_library_file(void); /* this library's (build.c) */
 
 extern bool mpi_checking;      /* VIADUCT_CHECK, see check.h */
 extern bool mpi_tool_counting; /* a tool counts messages */

@@ -67,6 +67,15 @@ printf '#include <mpi.h>\nint main(void) { MPI_Win w; MPI_Init(0, 0); MPI_Win_cr
 build "$work/window.c" -o "$work/window" || fail "mpicc.openmpi does not compile"
 expect 52 "" "~MPI_Win_create: .*mpiexec --abi=none" $mpiexec -n 1 "$work/window"
 
+# A library for Open MPI in a program for MPICH: a sentence, not two MPIs
+if type mpicc.mpich >/dev/null 2>&1; then
+    printf '#include <mpi.h>\nint size(void) { int n; MPI_Comm_size(MPI_COMM_WORLD, &n); return n; }\n' >"$work/size.c"
+    printf '#include <mpi.h>\nint size(void);\nint main(void) { MPI_Init(0, 0); return size(); }\n' >"$work/both.c"
+    build -shared -fPIC "$work/size.c" -o "$work/libsize.so"
+    mpicc.mpich -w "$work/both.c" -o "$work/both" -L"$work" -lsize -Wl,-rpath,"$work" || fail "mpicc.mpich does not compile"
+    expect 1 "" "~MPI_Init: .*libmpich.so.12 and .*libmpi.so.40 are in this process" $mpiexec -n 1 "$work/both"
+fi
+
 # Fortran, mpi_f08 over Open MPI's own library for it. Without inner names, and other spellings that nobody uses.
 real_fortran=$(mpicc.openmpi -print-file-name=libmpi_mpifh.so.40)
 fortran_names "$real_fortran" "${library%/*}/libmpi_mpifh.so.40" \
