@@ -10,7 +10,7 @@
 
 void mpi_check_open(void)
 {
-    mpi_checking = vbase_settings.check;
+    mpi_checking = vbase_settings.check && mpi_check_calls_open() == OK;
     mpi_watching_settle();
 }
 

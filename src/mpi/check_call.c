@@ -30,6 +30,13 @@ struct mpi_call_check {
 };
 enum state { CHECK_ASKS, CHECK_PASSED, CHECK_FAILED };
 
+static struct type_layout *notes_layout;
+
+int mpi_check_calls_open(void)
+{
+    return notes_layout ? OK : vtype_layout_bytes(sizeof(struct notes), 1, &notes_layout);
+}
+
 static bool note_is_same(const struct note *a, const struct note *b)
 {
     return a->root == b->root && strcmp(a->call, b->call) == 0;
@@ -65,13 +72,9 @@ static void notes_join(void *context, const void *lower, void *upper, size_t cou
 }
 
 /* One element, so that no algorithm cuts it. */
-static int check_fill(struct mpi_call_check *check, struct mpi_comm *comm, const char *call, int root, int64_t bytes,
-                      struct coll_call *out)
+static struct coll_call check_fill(struct mpi_call_check *check, struct mpi_comm *comm, const char *call, int root,
+                                   int64_t bytes)
 {
-    struct type_layout *layout;
-    int error = vtype_layout_bytes(sizeof check->own, 1, &layout);
-    if (error)
-        return error;
     size_t length = strlen(call);
     if (length > 2 && strcmp(call + length - 2, "_c") == 0)
         length -= 2; /* the same call with larger counts */
@@ -80,11 +83,10 @@ static int check_fill(struct mpi_call_check *check, struct mpi_comm *comm, const
                                           .root = mpi_comm_is_inter(comm) ? MPI_CHECK_NO_ROOT : root,
                                           .bytes = mpi_comm_is_inter(comm) ? MPI_CHECK_ANY_LENGTH : bytes}};
     snprintf(check->own.first.call, sizeof check->own.first.call, "%.*s", (int)length, call);
-    *out = (struct coll_call){.kind = COLL_ALLREDUCE, .group = &comm->coll,
-                              .send = {.base = &check->own, .count = 1, .layout = layout},
-                              .receive = {.base = &check->all, .count = 1, .layout = layout},
+    return (struct coll_call){.kind = COLL_ALLREDUCE, .group = &comm->coll,
+                              .send = {.base = &check->own, .count = 1, .layout = notes_layout},
+                              .receive = {.base = &check->all, .count = 1, .layout = notes_layout},
                               .reduction = {.function = notes_join}};
-    return OK;
 }
 
 static void note_describe(const struct note *note, bool lengths, char *text, size_t size)
@@ -112,12 +114,8 @@ static int raise_differ(const struct mpi_call_check *check, const char *call)
 int mpi_check_call(struct mpi_comm *comm, const char *call, int root, int64_t bytes)
 {
     struct mpi_call_check check;
-    struct coll_call reduction;
-    int error = check_fill(&check, comm, call, root, bytes, &reduction);
-    if (!error) {
-        error = vcoll_run_by_messages(&reduction);
-        vtype_layout_drop(reduction.send.layout);
-    }
+    struct coll_call reduction = check_fill(&check, comm, call, root, bytes);
+    int error = vcoll_run_by_messages(&reduction);
     return error              ? mpi_engine_error(comm, call, error)
            : check.all.differ ? raise_differ(&check, call)
                               : MPI_SUCCESS;
@@ -125,16 +123,21 @@ int mpi_check_call(struct mpi_comm *comm, const char *call, int root, int64_t by
 
 /* ---- of a call that does not block ---- */
 
+void mpi_check_call_refuse(struct mpi_comm *comm)
+{
+    (void)vcoll_refuse(&(struct coll_call){.form = COLL_ANY, .group = &comm->coll});
+}
+
 int mpi_check_call_prepare(struct mpi_comm *comm, const char *call, int root, int64_t bytes,
                            struct mpi_call_check **out)
 {
-    struct coll_call reduction;
     struct mpi_call_check *check = calloc(1, sizeof *check);
-    int error = check ? check_fill(check, comm, call, root, bytes, &reduction) : ERR_MEMORY;
-    if (!error) {
-        error = vcoll_prepare(&reduction, &check->schedule);
-        vtype_layout_drop(reduction.send.layout);
+    if (!check) {
+        mpi_check_call_refuse(comm);
+        return ERR_MEMORY;
     }
+    struct coll_call reduction = check_fill(check, comm, call, root, bytes);
+    int error = vcoll_prepare(&reduction, &check->schedule);
     if (error)
         free(check);
     else

@@ -487,6 +487,8 @@ static COLD __attribute__((noinline)) int work_refuse(const struct collective *c
         error = vcoll_run(&work.call);
     else
         error = vcoll_refuse(&work.call);
+    if (mpi_checking && form == COLL_ANY && !blocks)
+        mpi_check_call_refuse(work.comm);
     free(work.arrays);
     return error ? mpi_engine_error(work.comm, c->call, error) : MPI_SUCCESS;
 }
@@ -587,7 +589,8 @@ static int request_make(const struct collective *c, bool again, MPI_Request *out
     bool checks = mpi_checking && !again;
     struct work *work = malloc(sizeof *work);
     if (!work)
-        return work_refuse(c, form_of(again), false);
+        return (mpi_quick() ? MPI_SUCCESS : enter_watched(c, root_of(c), again))
+                   ?: work_refuse(c, form_of(again), false);
     work->arrays = NULL;
     work->near = NULL;
     work->check = NULL;
@@ -603,11 +606,18 @@ static int request_make(const struct collective *c, bool again, MPI_Request *out
         goto refused;
     }
     work->call.form = form_of(again);
+    error = vcoll_prepare(&work->call, &work->schedule);
+    if (error) {
+        if (checks)
+            mpi_check_call_refuse(work->comm);
+        goto failed;
+    }
     error = checks ? mpi_check_call_prepare(work->comm, c->call, root_of(c), bytes_agreed(c, work->comm),
                                             &work->check) : OK;
-    error = error ? error : vcoll_prepare(&work->call, &work->schedule);
-    if (error)
+    if (error) { /* of all members: none launches the other one */
+        vcoll_release(work->schedule);
         goto failed;
+    }
     if (work->call.reduction.function) {
         work->kept = true;
         mpi_keep(work->operation.op);
@@ -616,8 +626,6 @@ static int request_make(const struct collective *c, bool again, MPI_Request *out
     (*request)->extra = work;
     return MPI_SUCCESS;
 failed:
-    if (work->check)
-        mpi_check_call_drop(work->check);
     error = mpi_engine_error(work->comm, c->call, error);
     (*request)->kind = &mpi_request_null; /* it has no work */
     mpi_request_give(*request);
