@@ -47,7 +47,8 @@ static uint32_t numbers;
 
 static void question_came(struct msg_request *request);
 
-/* Under the lock. Where there is no memory it is tried again by the next look. */
+/* Under the lock, which question_came takes, too: that is called from progress alone, with no lock of the engine held,
+ * and not from here, also where the question is there already. Where there is no memory the next look tries again. */
 static void receive_post(void)
 {
     struct msg_where from = {questions, MSG_ANY_SOURCE, TAG_QUESTION};

@@ -11,8 +11,8 @@ static const struct {
     int (*count)(void);
     const char *(*group)(int index);
 } parts[PARTS] = {{mpi_tool_cvars, mpi_tool_cvar_group},
-                                         {mpi_tool_pvars, mpi_tool_pvar_group},
-                                         {events, mpi_tool_event_group}};
+                  {mpi_tool_pvars, mpi_tool_pvar_group},
+                  {events, mpi_tool_event_group}};
 
 /* The groups in the order in which the tables name them; how many. */
 static int groups_list(const char *list[GROUPS_MOST])

@@ -43,9 +43,9 @@ struct msg_note {
 #endif
 struct msg_request {
     struct msg_result result;
-    /* Called once, when the operation is complete, from a round of progress of any thread, with no lock held; it may
-     * start operations but not wait, and may free the request, which until then is the engine's (also when it seems
-     * done). NULL: none. */
+    /* Called once, when the operation is complete, from a round of progress of any thread, with no lock held, so
+     * never by the call that starts it; it may start operations but not wait, and may free the request, which until
+     * then is the engine's (also when it seems done). NULL: none. */
     void (*completed)(struct msg_request *request);
     void *owner; /* the caller's */
     /* In a context of notes: the note that is sent, or the place for the one that comes, which stays as it is if none

@@ -81,38 +81,68 @@ static void counters_list(void)
                 MPI_T_ERR_INVALID_INDEX);
 }
 
+#define LISTED 200
+
+/* Of COUNT members of a category that LIST tells: each is one of MOST, told once in all categories, and a list that is
+ * too short is filled as far as it goes. */
+static void indices_check(int category, int count, int (*list)(int, int, int[]), bool seen[LISTED], int most)
+{
+    int indices[LISTED + 1], fewer[LISTED + 1];
+    for (int i = 0; i <= LISTED; i++)
+        indices[i] = fewer[i] = -7;
+    CHECK(most <= LISTED);
+    CHECK_OK(list(category, LISTED, indices));
+    CHECK_EQUAL(indices[count], -7);
+    for (int i = 0; i < count; i++) {
+        bool right = indices[i] >= 0 && indices[i] < most && !seen[indices[i]];
+        CHECK(right);
+        if (right)
+            seen[indices[i]] = true;
+    }
+    CHECK_OK(list(category, count - 1, fewer));
+    for (int i = 0; i < count; i++)
+        CHECK_EQUAL(fewer[i], i < count - 1 ? indices[i] : -7);
+    CHECK_OK(list(category, 0, NULL));
+    CHECK_EQUAL(list(-1, LISTED, indices), MPI_T_ERR_INVALID_INDEX);
+}
+
 /* Each variable and event is in one category. */
 static void categories_list(void)
 {
-    int count, total[3] = {0, 0, 0}, of[3], variables[3], list[100];
+    static bool seen[3][LISTED];
+    int count, total[3] = {0, 0, 0}, of[3], variables[3], list[100], number;
+    MPI_T_cvar_get_num(&variables[0]);
+    MPI_T_pvar_get_num(&variables[1]);
+    MPI_T_event_get_num(&variables[2]);
     CHECK_OK(MPI_T_category_get_num(&count));
     for (int i = 0; i < count; i++) {
         char name[TEXT], help[TEXT];
-        int name_length = TEXT, help_length = TEXT, inner, number;
+        int name_length = TEXT, help_length = TEXT, inner;
         CHECK_OK(MPI_T_category_get_info(i, name, &name_length, help, &help_length, &of[0], &of[1], &inner));
         texts_check(name, name_length, help, help_length);
         CHECK_EQUAL(inner, 0);
         CHECK_OK(MPI_T_category_get_index(name, &number));
         CHECK_EQUAL(number, i);
         CHECK_OK(MPI_T_category_get_num_events(i, &of[2]));
-        list[0] = -1;
-        CHECK_OK(MPI_T_category_get_cvars(i, 100, list));
-        CHECK(of[0] == 0 || list[0] >= 0);
-        list[0] = -1;
-        CHECK_OK(MPI_T_category_get_pvars(i, 100, list));
-        CHECK(of[1] == 0 || list[0] >= 0);
-        CHECK_OK(MPI_T_category_get_events(i, 1, list));
+        CHECK(of[0] + of[1] + of[2] > 0);
+        indices_check(i, of[0], MPI_T_category_get_cvars, seen[0], variables[0]);
+        indices_check(i, of[1], MPI_T_category_get_pvars, seen[1], variables[1]);
+        indices_check(i, of[2], MPI_T_category_get_events, seen[2], variables[2]);
         CHECK_OK(MPI_T_category_get_categories(i, 1, list));
         for (int j = 0; j < 3; j++)
             total[j] += of[j];
     }
-    MPI_T_cvar_get_num(&variables[0]);
-    MPI_T_pvar_get_num(&variables[1]);
-    MPI_T_event_get_num(&variables[2]);
     for (int j = 0; j < 3; j++)
         CHECK_EQUAL(total[j], variables[j]);
     CHECK_EQUAL(MPI_T_category_get_cvars(count, 1, list), MPI_T_ERR_INVALID_INDEX);
+    CHECK_EQUAL(MPI_T_category_get_num_events(count, &number), MPI_T_ERR_INVALID_INDEX);
+    CHECK_EQUAL(MPI_T_category_get_categories(-1, 1, list), MPI_T_ERR_INVALID_INDEX);
+    CHECK_EQUAL(MPI_T_category_get_info(count, NULL, NULL, NULL, NULL, NULL, NULL, NULL), MPI_T_ERR_INVALID_INDEX);
+    CHECK_OK(MPI_T_category_get_info(0, NULL, NULL, NULL, NULL, NULL, NULL, NULL));
+    CHECK_EQUAL(MPI_T_category_get_index("nothing", &number), MPI_T_ERR_INVALID_NAME);
     CHECK_OK(MPI_T_category_changed(&count));
+    CHECK_OK(MPI_T_category_changed(&number)); /* the tables never change */
+    CHECK_EQUAL(number, count);
 }
 
 static uint64_t value[16];
