@@ -165,6 +165,9 @@ ENTRY(MPI_Comm_idup_with_info)(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, 
 
 static int members_check(const char *call, struct mpi_comm *parent, const struct mpi_group *group)
 {
+    if (group->size > 0 && group->session != parent->group->session)
+        return mpi_error(parent, call, MPI_ERR_GROUP,
+                         "the group comes from another session than the communicator, or only one of them from any");
     for (int i = 0; i < group->size; i++)
         if (mpi_group_find(parent->group, group->world[i]) == MPI_UNDEFINED)
             return mpi_error(parent, call, MPI_ERR_GROUP, "rank %d of the group is not in the communicator", i);

@@ -98,6 +98,8 @@ static int leaders_meet(const char *call, struct mpi_thing *thing, struct mpi_br
     if ((unsigned)remote_leader >= (unsigned)remote->size)
         return mpi_error(thing, call, MPI_ERR_RANK, "the remote leader %d is not in a group of %d", remote_leader,
                          remote->size);
+    if (local->session != remote->session)
+        return mpi_error(thing, call, MPI_ERR_GROUP, "the groups come from two sessions");
     if (mpi_group_find(local, remote->world[remote_leader]) != MPI_UNDEFINED)
         return mpi_error(thing, call, MPI_ERR_GROUP, "the remote leader %d is in the local group, too", remote_leader);
     struct mpi_group *group = leaders_group(local, bridge->leader, remote, remote_leader);

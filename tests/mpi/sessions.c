@@ -243,11 +243,16 @@ static void errors_check(MPI_Session session)
     char text[MPI_MAX_STRINGTAG_LEN + 10];
     int me, ranks;
     MPI_Session other = session_open(), stale = other;
+    MPI_Comm ours = comm_open(session, "mpi://WORLD", "ours");
     CHECK_OK(MPI_Comm_create_from_group(MPI_GROUP_EMPTY, "x", MPI_INFO_NULL, MPI_ERRORS_RETURN, &comm));
     CHECK(comm == MPI_COMM_NULL);
     CHECK_OK(MPI_Group_from_session_pset(session, "mpi://WORLD", &all));
     CHECK_OK(MPI_Group_from_session_pset(other, "mpi://WORLD", &other_all));
     CHECK_CLASS(MPI_Group_union(all, other_all, &mixed), MPI_ERR_GROUP);
+    CHECK_CLASS(MPI_Comm_create(ours, other_all, &comm), MPI_ERR_GROUP);
+    CHECK_CLASS(MPI_Comm_create_group(ours, other_all, 1, &comm), MPI_ERR_GROUP);
+    CHECK_OK(MPI_Comm_create(ours, MPI_GROUP_EMPTY, &comm));
+    CHECK_OK(MPI_Comm_free(&ours));
     CHECK_OK(MPI_Group_rank(all, &me));
     CHECK_OK(MPI_Group_size(all, &ranks));
     memset(text, 'y', sizeof text - 1);
@@ -257,6 +262,14 @@ static void errors_check(MPI_Session session)
         CHECK_OK(MPI_Group_excl(all, 1, &me, &none));
         CHECK_CLASS(MPI_Comm_create_from_group(none, "x", MPI_INFO_NULL, MPI_ERRORS_RETURN, &comm), MPI_ERR_GROUP);
         CHECK_OK(MPI_Group_free(&none));
+        if (me < 2) {
+            CHECK_OK(MPI_Group_incl(all, 1, &me, &none));
+            CHECK_OK(MPI_Group_incl(other_all, 1, &(int){1 - me}, &mixed));
+            CHECK_CLASS(MPI_Intercomm_create_from_groups(none, 0, mixed, 0, "two", MPI_INFO_NULL, MPI_ERRORS_RETURN,
+                                                         &comm), MPI_ERR_GROUP);
+            CHECK_OK(MPI_Group_free(&none));
+            CHECK_OK(MPI_Group_free(&mixed));
+        }
         /* member 1 has another group: the error is at all */
         int list[8] = {0, 1}, count = ranks;
         for (int i = 0; i < ranks; i++)
