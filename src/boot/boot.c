@@ -35,7 +35,7 @@ static void end_watch(struct boot_own *own)
     joined = own;
     joined_by = getpid();
     if (on_exit(status_note, NULL) != 0)
-        LOG_DEBUG("the exit status will not be known"); /* then it is reported as 1 */
+        LOG_DEBUG("the launcher will not know the exit status"); /* then it is reported as 1 */
 }
 
 static int node_join(struct boot_own *own)
@@ -136,7 +136,7 @@ int vboot_get_text(struct boot_job *job, int rank, const char *key, char *text, 
         bool last = length > 0 && part[length - 1] == TEXT_END[0];
         length -= last;
         if (used + length >= size || (length == 0 && !last))
-            return vbase_fail(ERR_PROTOCOL, "the text %s of rank %d has no end", key, rank);
+            return vbase_fail(ERR_PROTOCOL, "the text %s that rank %d published is not terminated", key, rank);
         memcpy(text + used, part, length);
         used += length;
         text[used] = 0;

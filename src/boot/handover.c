@@ -94,7 +94,7 @@ int vboot_handover_open(int fd, struct boot_handover_map *map)
         error = vbase_fail(ERR_MISMATCH, "the launcher's description has version %u, this library knows %u",
                            header->version, HANDOVER_VERSION);
     else if (!header_is_valid(header, length))
-        error = vbase_fail(ERR_PROTOCOL, "the launcher's description makes no sense");
+        error = vbase_fail(ERR_PROTOCOL, "the launcher's description of the job is invalid");
     if (error)
         munmap(header, length);
     else

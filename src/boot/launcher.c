@@ -88,7 +88,8 @@ static int viaduct_join(struct boot_own *own, const char *text)
 {
     int job_fd, node_fd, index, seat_fd, end = 0;
     if (sscanf(text, "%d,%d,%d,%d%n", &job_fd, &node_fd, &index, &seat_fd, &end) != 4 || text[end])
-        return vbase_fail(ERR_LAUNCHER, "%s=%s is not what our launcher writes", HANDOVER_SEAT_VARIABLE, text);
+        return vbase_fail(ERR_LAUNCHER, "%s=%s is not what Viaduct's launcher writes: unset it", HANDOVER_SEAT_VARIABLE,
+                          text);
     int error = vboot_handover_open(job_fd, &own->handover);
     if (error == ERR_LAUNCHER)
         return vbase_fail(
@@ -130,7 +131,8 @@ static int pmi_join(struct boot_own *own)
     own->job.size = environment_number("PMI_SIZE", -1);
     descriptor_set_close_on_exec(number);
     if (own->job.rank < 0 || own->job.rank >= own->job.size)
-        return vbase_fail(ERR_LAUNCHER, "the launcher gives a PMI connection, but PMI_RANK and PMI_SIZE make no sense");
+        return vbase_fail(ERR_LAUNCHER, "the launcher gives a PMI connection, but PMI_RANK and PMI_SIZE are no "
+                                        "numbers, or the rank is not below the size");
     return vboot_pmi_start(own);
 }
 

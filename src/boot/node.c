@@ -87,12 +87,14 @@ static int map_parse(const char *text, uint32_t *node, int size)
         char *star, *end = NULL;
         unsigned long run = strtoul(at, &star, 10), number = *star == '*' ? strtoul(star + 1, &end, 10) : 0;
         if (!end || end == star + 1 || (*end && *end != ',') || run == 0 || run > (unsigned long)(size - rank))
-            return vbase_fail(ERR_PROTOCOL, "the map of nodes makes no sense at rank %d: \"%.40s\"", rank, at);
+            return vbase_fail(ERR_PROTOCOL, "the launcher sent an invalid map of nodes, at rank %d: \"%.40s\"", rank,
+                              at);
         while (run-- > 0)
             node[rank++] = (uint32_t)number;
         at = *end ? end + 1 : end;
     }
-    return *at ? vbase_fail(ERR_PROTOCOL, "the map of nodes goes on behind its end: \"%.40s\"", at) : OK;
+    return *at ? vbase_fail(ERR_PROTOCOL, "the launcher sent a map of nodes with text behind its end: \"%.40s\"", at)
+               : OK;
 }
 
 /* All ranks: read the map. */
@@ -132,7 +134,7 @@ static int secret_get(struct boot_own *own)
         return OK;
     int error = vboot_get(&own->job, 0, SECRET_KEY, text, sizeof text);
     if (error == OK && strspn(text, "0123456789abcdef") != 2 * SECRET_SIZE)
-        error = vbase_fail(ERR_PROTOCOL, "rank 0 published a secret that is none");
+        error = vbase_fail(ERR_PROTOCOL, "rank 0 published a secret of a wrong form");
     for (size_t i = 0; error == OK && i < SECRET_SIZE; i++)
         own->job.secret[i] = (uint8_t)strtoul((char[3]){text[2 * i], text[2 * i + 1]}, NULL, 16);
     return error;

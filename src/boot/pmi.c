@@ -18,12 +18,12 @@ static int line_say(struct boot_pmi *pmi, const char *format, va_list list)
     if (length < 0 || length >= LINE_MAX_BYTES - 1)
         return vbase_fail(ERR_ARGUMENT, "a PMI line would be longer than %d bytes", LINE_MAX_BYTES);
     if (pmi->fd < 0)
-        return vbase_fail(ERR_LAUNCHER, "the connection to the launcher is not there");
+        return vbase_fail(ERR_LAUNCHER, "there is no connection to the launcher (PMI_FD)");
     line[length++] = '\n';
     while (sent < length) {
         ssize_t some = send(pmi->fd, line + sent, (size_t)(length - sent), MSG_NOSIGNAL);
         if (some < 0 && errno != EINTR)
-            return vbase_fail_errno(ERR_LAUNCHER, "the launcher went away: writing to it");
+            return vbase_fail_errno(ERR_LAUNCHER, "writing to the launcher: it has ended");
         sent += some > 0 ? (int)some : 0;
     }
     return OK;

@@ -100,7 +100,7 @@ static int pmix_get(struct boot_own *own, int rank, const char *key, char *text,
     if (is_text)
         free(value->data.string);
     free(value);
-    return is_text ? OK : vbase_fail(ERR_PROTOCOL, "the launcher's value of %s is no text", key);
+    return is_text ? OK : vbase_fail(ERR_PROTOCOL, "the launcher's value of %s is not a text", key);
 }
 
 /* What another thread will report: the library's own, or ours that may hang in it. */
@@ -187,7 +187,7 @@ static int pmix_init(void)
     uint64_t end = vbase_clock_ns() + ANSWER_DEADLINE_MS * 1000000ull;
     pthread_t thread;
     if (pthread_create(&thread, NULL, greet, &answer) != 0)
-        return vbase_fail(ERR_MEMORY, "no thread to greet the launcher in");
+        return vbase_fail(ERR_MEMORY, "cannot create the thread that connects to the launcher (ulimit -u)");
     pthread_detach(thread);
     while (!answer_is_here(&answer) && vbase_clock_ns() < end)
         vbase_futex_wait(&answer.here, 0, end - vbase_clock_ns());

@@ -173,11 +173,11 @@ static int descriptor_fetch(struct boot_own *own, int fd, uint64_t end, int *des
     uint8_t proof[DIGEST_SIZE], expected[DIGEST_SIZE];
     int got;
     if (!peer_is_same_user(fd))
-        return vbase_fail(ERR_DENIED, "another user answers in the name of rank %d", own->job.local_ranks[0]);
+        return vbase_fail(ERR_DENIED, "a process of another user answers in place of rank %d", own->job.local_ranks[0]);
     if (vbase_random(with.client, sizeof with.client) != OK)
         return ERR_SYSTEM;
     if (!packet_hear(fd, with.server, sizeof with.server, NULL, end))
-        return vbase_fail(ERR_TIMEOUT, "rank %d of this node says nothing", own->job.local_ranks[0]);
+        return vbase_fail(ERR_TIMEOUT, "rank %d of this node does not answer", own->job.local_ranks[0]);
     memcpy(client.nonce, with.client, sizeof client.nonce);
     proof_make(own, "client", &with, client.proof);
     if (!vbase_packet_send(fd, &client, sizeof client, -1, MSG_DONTWAIT) ||

@@ -114,8 +114,8 @@ static bool length_differs(struct coll_schedule *schedule, struct coll_fork *for
     uint64_t total = headed->head->total, room = type_buffer_bytes(&headed->buffer),
              came = schedule->request[0].result.bytes;
     if (unlikely(came < sizeof total || came != head_of(headed, total).count)) {
-        vcoll_schedule_end(schedule, vbase_fail(ERR_ARGUMENT, "rank %d sends something that is no broadcast",
-                                                headed->parent));
+        vcoll_schedule_end(
+            schedule, vbase_fail(ERR_ARGUMENT, "rank %d sent a message that belongs to no broadcast", headed->parent));
         return false;
     }
     if (likely(total == room))

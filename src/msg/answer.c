@@ -185,5 +185,5 @@ void vmsg_credit_returned(struct msg_peer *peer, uint64_t header, const union ms
         peer->window += (int64_t)body->credit.bytes;
     msg_unlock(&peer->lock);
     if (!sane)
-        vmsg_refused(peer, "more credit than was used");
+        vmsg_refused(peer, "it returned more credit than was used");
 }

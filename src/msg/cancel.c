@@ -151,5 +151,5 @@ void vmsg_cancel_answered(struct msg_peer *peer, uint64_t header, const union ms
     }
     msg_unlock(&peer->lock);
     if (!sane)
-        vmsg_refused(peer, "a cancel that nobody asked for");
+        vmsg_refused(peer, "the answer to a cancel that was not requested");
 }

@@ -68,7 +68,7 @@ int vmsg_peer_find(int network, int world, struct msg_peer **out)
         peer = peer_make(network, world);
     msg_unlock(&vmsg_engine.leaf);
     if (!peer)
-        return vbase_fail(ERR_MEMORY, "no memory for what is kept about rank %d", world);
+        return vbase_fail(ERR_MEMORY, "no memory for the peer structure of rank %d", world);
     *out = peer;
     return OK;
 }
@@ -119,7 +119,7 @@ int vmsg_peer_lost(struct msg_peer *peer, int cause)
 {
     if (peer->parted)
         return vbase_fail(ERR_PEER_DEAD, "rank %d has left the job", peer->world);
-    int error = vbase_fail(ERR_PEER_DEAD, "the connection to rank %d is lost (%s) and it has said no goodbye",
+    int error = vbase_fail(ERR_PEER_DEAD, "the connection to rank %d is lost (%s), and it has not ended MPI",
                            peer->world, vbase_error_name(cause));
     vmsg_failed(error);
     return error;

@@ -357,7 +357,7 @@ static int about_rails(struct msg_peer *peer, struct vi *vi, uint64_t header, co
     memcpy(&body, data, sizeof body);
     bool sane = kind == MSG_FRAME_LANDED ? landed_heard(peer, &body)
                                          : fence_heard(peer, vi, &body, msg_header_flags(header) & MSG_FLAG_ASKING);
-    return sane ? 0 : vbase_fail(ERR_PROTOCOL, "what it says of a connection cannot be");
+    return sane ? 0 : vbase_fail(ERR_PROTOCOL, "it describes a connection that cannot exist");
 }
 
 /* 1: the frame is for the engine; 0: it was here before, or was for us; else it makes no sense. */

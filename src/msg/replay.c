@@ -135,7 +135,8 @@ int vmsg_replay_arrived(struct msg_replay *replay, uint32_t sequence, uint32_t l
     int32_t step = (int32_t)(sequence - replay->arrived);
     if (unlikely(step != 1))
         return step <= 0 ? 0
-                         : vbase_fail(ERR_PROTOCOL, "its frame %u came when %u was due", sequence, replay->arrived + 1);
+                         : vbase_fail(ERR_PROTOCOL, "its frame %u arrived when frame %u was expected", sequence,
+                                      replay->arrived + 1);
     replay->arrived = sequence;
     replay->owed_frames++;
     replay->owed_bytes += length;

@@ -135,9 +135,8 @@ static bool far_received(struct vi *vi, uint64_t header, const char *data, size_
     else if (verdict == 1)
         enough = frame_arrived(peer, header, data, length - sizeof(struct msg_frame_extension));
     if (unlikely(verdict < 0)) {
-        vmsg_refused(peer, "a frame out of its turn");
-        vmsg_failed(vbase_fail(ERR_PROTOCOL, "rank %d sent a frame that makes no sense: %s", peer->world,
-                               vbase_error_detail()));
+        vmsg_refused(peer, "a frame out of order");
+        vmsg_failed(vbase_fail(ERR_PROTOCOL, "rank %d sent an invalid frame: %s", peer->world, vbase_error_detail()));
     }
     return enough;
 }

@@ -133,7 +133,7 @@ void vmsg_slots_map(struct msg_peer *peer, const struct vi_key *key)
     if (vi_map(peer->vi, *key, 0, SLOTS * sizeof(struct msg_slot), &memory) != OK)
         return;
     if ((uintptr_t)memory % _Alignof(struct msg_slot))
-        vmsg_refused(peer, "slots that begin amid a line");
+        vmsg_refused(peer, "slots that begin inside a cache line");
     else
         peer->slots = memory;
 }

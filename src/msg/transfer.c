@@ -339,7 +339,7 @@ bool vmsg_transfer_data(struct msg_peer *peer, uint64_t header, const void *body
         transfer = transfer_asked(peer, head.id, head.from, bytes);
     }
     if (!transfer || vmsg_transfer_cursor(transfer, head.from) != OK) { /* it is there since the range was granted */
-        vmsg_refused(peer, "a part of a message that nobody asked for");
+        vmsg_refused(peer, "a part of a message that was not requested");
         return false;
     }
     COUNT_ADD(copy_pipelined, bytes);
@@ -359,7 +359,7 @@ void vmsg_transfer_arrived(struct msg_peer *peer, uint32_t immediate, uint64_t b
     uint64_t id = (uint64_t)(immediate >> 16) << 32 | (immediate & UINT16_MAX);
     struct msg_transfer *transfer = transfer_asked(peer, id, 0, bytes);
     if (!transfer || !transfer->regions) {
-        vmsg_refused(peer, "a put that nobody asked for");
+        vmsg_refused(peer, "a put that was not requested");
         return;
     }
     transfer->moved += bytes;

@@ -215,7 +215,7 @@ static int message_take_or_fail(vd_channel *channel, int remote, vd_connection *
     bool looked;
     int error = message_take_now(channel, remote, connection, &looked);
     if (error == ERR_AGAIN && looked && unlikely(senders_are_dead(channel, remote)) && !vmsg_progress())
-        error = vbase_fail(ERR_PEER_DEAD, "channel %s: all ranks that could send are gone", channel->name);
+        error = vbase_fail(ERR_PEER_DEAD, "channel %s: all ranks that could send have ended", channel->name);
     return error;
 }
 

@@ -106,7 +106,7 @@ static inline __attribute__((always_inline)) int call_take(int remote, const cha
         error = *out ? OK : vbase_fail(ERR_MEMORY, "no memory for a call of %s", name);
     } else if (place_never_comes(remote)) {
         error = vbase_fail(ERR_LIMIT,
-                           "all %d calls to rank %d are answered at length or not sent: end or send some of them",
+                           "all %d calls to rank %d are being unpacked or not sent yet: end or send some of them",
                            VD_RPC_ROOM, remote);
     }
     if (likely(!error)) {
@@ -137,7 +137,7 @@ static __attribute__((noinline)) int call_take_waiting(int remote, const char *n
         if (error == ERR_TIMEOUT)
             return vbase_fail(error, "%s: %d calls to rank %d are not over", name, VD_RPC_ROOM, remote);
         if (!error && vmsg_dead(remote))
-            error = vbase_fail(ERR_PEER_DEAD, "rank %d is gone", remote);
+            error = vbase_fail(ERR_PEER_DEAD, "rank %d has ended", remote);
         error = error ? error : call_take(remote, name, ns, call);
     }
     return error;
@@ -267,7 +267,7 @@ static int call_outcome(const vd_call *call)
     if (call->code == ERR_NOT_FOUND)
         return vbase_fail(call->code, "rank %d has no function %s, or it found nothing", call->remote, name);
     if (call->code == ERR_PEER_DEAD)
-        return vbase_fail(call->code, "%s at rank %d: the peer is gone", name, call->remote);
+        return vbase_fail(call->code, "%s at rank %d: the peer has ended", name, call->remote);
     if (call->code)
         return vbase_fail(call->code, "%s at rank %d", name, call->remote);
     return OK;

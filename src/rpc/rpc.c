@@ -135,7 +135,7 @@ static COLD void frame_refuse(int remote)
     char more[LOG_MORE];
     COUNT(refused);
     if (vbase_log_gate_open(&gate, 10, more))
-        LOG_WARN("rank %d sent a remote call that makes no sense; it was dropped%s", remote, more);
+        LOG_WARN("rank %d sent an invalid remote call, which was dropped%s", remote, more);
 }
 
 /* The message whose first frame, of BYTES, lies in CONNECTION. */

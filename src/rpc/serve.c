@@ -11,7 +11,7 @@ VEXPORT int vd_rpc_register(const char *name, vd_handler *handler, void *context
         error = vbase_fail(ERR_ARGUMENT, "vd_rpc_register: a name of 1 to %zu letters and a handler",
                            sizeof((struct rpc_function *)0)->name - 1);
     if (!error && place != VD_AT_ONCE && place != VD_POOL)
-        error = vbase_fail(ERR_ARGUMENT, "%s: %d is no place to run", name, (int)place);
+        error = vbase_fail(ERR_ARGUMENT, "%s: place %d is neither VD_AT_ONCE nor VD_POOL", name, (int)place);
     if (!error && place == VD_POOL && vrpc.open && !vrpc.threads)
         error = vbase_fail(ERR_ARGUMENT, "%s is for the pool, but vd_rpc_start was asked for no threads", name);
     if (error)
@@ -276,7 +276,7 @@ VEXPORT vd_connection *vd_rpc_reply(vd_call *call)
     if (rpc_state(call) != RPC_SERVED)
         return vpack_fail(vbase_fail(ERR_STATE, "vd_rpc_reply is for handlers"));
     if (call->one_way)
-        return vpack_fail(vbase_fail(ERR_STATE, "nobody waits for a reply to this call"));
+        return vpack_fail(vbase_fail(ERR_STATE, "the caller does not wait for a reply to this call"));
     if (!call->reply) {
         struct rpc_head head = reply_head(call);
         call->reply = vrpc_begin(call->remote, &head);

@@ -68,7 +68,7 @@ static void users_read(char *names)
         unsigned long number = strtoul(name, &end, 10);
         const struct passwd *entry = *end ? getpwnam(name) : NULL;
         if ((*end && !entry) || allowed_count == ARRAY_LENGTH(allowed))
-            LOG_WARN("VIADUCT_SOCK: the user %s is not known, or one too many", name);
+            LOG_WARN("VIADUCT_SOCK: the user %s is not known, or more users are named than fit", name);
         else
             allowed[allowed_count++] = *end ? entry->pw_uid : (uid_t)number;
     }
@@ -90,6 +90,8 @@ void sock_policy_read(const char *words)
         else if (strncmp(word, "user:", 5) == 0)
             users_read(word + 5);
         else
-            LOG_WARN("VIADUCT_SOCK: \"%s\" is not understood", word);
+            LOG_WARN("VIADUCT_SOCK: \"%s\" is not understood: expected off, after:CALLS, only:PORTS, not:PORTS or "
+                     "user:NAMES",
+                     word);
     }
 }

@@ -32,7 +32,7 @@ ssize_t sock_stream_receive(struct sock_file *file, struct sock_pieces *to, int 
         if (n > 0)
             total += n;
         if (n == -EPROTO)
-            sock_stream_break(file, "the other side wrote what makes no sense");
+            sock_stream_break(file, "the other side wrote invalid data");
         bool enough = n > 0 && (!(flags & MSG_WAITALL) || (flags & MSG_PEEK) || to->count == 0 ||
                                 sock_in_at_mark(file));
         if (enough || n == 0 || (total && n < 0 && (dont_wait || n != -EAGAIN)))

@@ -65,6 +65,6 @@ eventually 2 nobody || fail "a helper was killed, somebody is left"
 "$VIADUCT_BIN/mpicc" -o $work/ring "$VIADUCT_SOURCE/examples/ring.c" || fail "mpicc"
 expect 0 "~." "" timeout 30 $mpiexec -host h0,h1:3,h2:2 $work/ring
 lab-rsh h2 ip addr flush dev eth0
-expect "~[1-9]" "" "~no address of this host .10.77.0.1. goes with one of rank 1's on h2 .none.|of this host .none. goes with one of rank 0's on h0 .10.77.0.1." \
+expect "~[1-9]" "" "~no address of this host .10.77.0.1. can reach one of rank 1's on h2 .none.|of this host .none. can reach one of rank 0's on h0 .10.77.0.1." \
     timeout 30 $mpiexec -host h0,h2 $work/ring
 finish

@@ -100,7 +100,7 @@ export MPIEXEC_PORT_RANGE=21000:21000
 lab-rsh h2 "env VIADUCT_LOG=error timeout 60 $mpiexec -host h3,h2 $rounds $work/other" >/dev/null 2>$work/errors & other=$!
 eventually 10 sh -c 'nsenter -t $(cat /mnt/pid/h2) -n -- ss -Hltn | grep -q 21000' || fail "the other job: $(cat $work/errors)"
 start h0,h1
-said 0 "rail 0 to rank 1 does not come up: what answers there does not belong to this job"
+said 0 "rail 0 to rank 1 does not come up: the process that answers there does not belong to this job"
 rails 0 2
 end
 rm $work/other

@@ -28,7 +28,7 @@ printf '# nobody\n' >$work/hosts
 expect 2 "" "~^viaduct: the host file .*hosts names no host" $mpiexec -f $work/hosts true
 expect 2 "" '~^viaduct: -host "" names no host' $mpiexec -host "" true
 printf 'localhost slots=many\n' >$work/hosts
-expect 2 "" "~^viaduct: host localhost: the number of slots makes no sense" $mpiexec -f $work/hosts true
+expect 2 "" "~^viaduct: host localhost: expected a number of slots of 1 or more after the colon" $mpiexec -f $work/hosts true
 expect 255 "" "~^viaduct: cannot start ranks on far.example: its helper or the connection to it ended" \
     $mpiexec --agent false -host far.example true
 expect 255 "" "~^viaduct: cannot start ranks on far.example: cannot start /no/agent: No such file" $mpiexec --agent /no/agent -host far.example true
@@ -42,7 +42,7 @@ expect 0 0/1 "" $mpiexec --oversubscribe --allow-run-as-root --mca btl self,vade
 expect 2 "" "~^viaduct: unknown option --oversubscibe \(maybe: --oversubscribe\?\)" $mpiexec --oversubscibe true
 expect 2 "" "viaduct: invalid value 'x' for -n: expected a whole number >= 1" $mpiexec -n x true
 expect 2 "" "~^viaduct: invalid value '0' for -n" $mpiexec -n 0 true
-expect 2 "" "~^viaduct: -n wants 1 word" $mpiexec -n
+expect 2 "" "~^viaduct: -n needs 1 value" $mpiexec -n
 expect 2 "" "~no program to start" $mpiexec -n 2
 expect 2 "" "~no program to start" $mpiexec -n 2 true : -n 1
 expect 0 "~usage: viaduct run" "" $mpiexec --help
@@ -140,5 +140,5 @@ wrong_line 'rank 0=localhost slot=4000' "slot=4000: this host has no such"
 wrong_line 'rank 0=localhost sockets=1' "expected .rank N=HOST slot=LIST. in the line"
 wrong_line 'rank 0 slot=1' "expected"
 wrong_line 'rank 1=localhost' "there is no line for rank 0"
-wrong_line 'rank 0=localhost\nrank 0=localhost' "rank 0 stands in two lines"
+wrong_line 'rank 0=localhost\nrank 0=localhost' "two lines name rank 0"
 finish

@@ -71,7 +71,7 @@ $mpiexec -n 3 --stdin none cat <$work/random | cmp - /dev/null || fail "--stdin 
 # a slow reader slows down; a reader that goes away ends the job, as a program ends by SIGPIPE
 size=$($mpiexec -n 4 sh -c 'yes | head -c 8000000' | (sleep 1; wc -c))
 [[ $size == 32000000 ]] || fail "a slow reader got $size bytes"
-ended="viaduct: nobody reads standard output any more: job terminated"
+ended="viaduct: standard output was closed by its reader: job terminated"
 $mpiexec -n 2 yes 2>$work/err | head -1 >$work/out
 [[ ${PIPESTATUS[0]} == 141 && $(cat $work/err) == "$ended" ]] || fail "an endless job whose output nobody reads: $(cat $work/err)"
 mkfifo $work/gone

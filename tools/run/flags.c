@@ -561,6 +561,6 @@ int flag_read(struct reader *reader, char **word, int left, int *used)
     reader->row = row;
     *used = apart ? 1 + row->words : 1;
     if (left < *used)
-        return vbase_fail(ERR_ARGUMENT, "%s wants %d word%s after it", word[0], row->words, row->words > 1 ? "s" : "");
+        return vbase_fail(ERR_ARGUMENT, "%s needs %d value%s after it", word[0], row->words, row->words > 1 ? "s" : "");
     return row->take(reader, apart ? word + 1 : &value);
 }

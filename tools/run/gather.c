@@ -193,7 +193,7 @@ static int answer_read(int fd, struct state_job *out)
     if (read_whole(fd, out->rank, (size_t)head.count * sizeof *out->rank))
         return OK;
     state_free(out);
-    return vbase_fail(ERR_PROTOCOL, "the launcher broke off in its answer");
+    return vbase_fail(ERR_PROTOCOL, "the launcher ended before its answer was complete");
 }
 
 int gather_ask(pid_t launcher, struct state_job *out)

@@ -55,7 +55,8 @@ int head_listen(struct run_job *job)
     job->head.ready = head_ready;
     int error = loop_add(&job->loop, &job->head, EPOLLIN);
     if (error == OK && !head_obey_all(job)) /* what came together with the job */
-        error = vbase_fail(ERR_PROTOCOL, "what the head says makes no sense");
+        error = vbase_fail(ERR_PROTOCOL,
+                           "the frame that the first launcher sent is invalid: install the same Viaduct on all hosts");
     return error;
 }
 

@@ -79,12 +79,14 @@ int verb_helper(int argc, char **argv)
     (void)argc, (void)argv;
     struct run_order *told = order_read(&job, &length);
     if (!told)
-        return helper_refuse("viaduct helper: nobody gives it a job; it is for the launcher alone");
+        return helper_refuse(
+            "viaduct helper: no launcher is connected; mpiexec starts this verb on other hosts, users do not");
     if (length < sizeof *told || memcmp(told->build, vbase_build_id, sizeof told->build) != 0)
         return helper_refuse("its Viaduct is of another build: install the same files on all hosts");
     char **text = order_texts(told, length);
     if (!text)
-        return helper_refuse("the job that came makes no sense");
+        return helper_refuse(
+            "the description of the job that the launcher sent is invalid: install the same Viaduct on all hosts");
     char **variable = text + ORDER_TEXTS, **word = variable + told->variables;
     job.told = told;
     job.told_rankfile = text[3];
@@ -99,6 +101,6 @@ int verb_helper(int argc, char **argv)
     if (write(1, HELPER_HELLO, strlen(HELPER_HELLO)) < 0)
         return 1;
     if (!streams_move(&job))
-        return helper_refuse("no descriptors left");
+        return helper_refuse("no file descriptors left (ulimit -n)");
     return run_job(&job, told->words, word);
 }

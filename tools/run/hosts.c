@@ -99,7 +99,7 @@ static int host_read(struct run_options *options, struct run_app *app, char *tex
         if ((slots == more || strchr(" \t", slots[-1])) && sscanf(slots + 5, " = %d", &count) != 1) /* not max_slots */
             count = -1;
     if (count < 0)
-        return vbase_fail(ERR_ARGUMENT, "host %s: the number of slots makes no sense", text);
+        return vbase_fail(ERR_ARGUMENT, "host %s: expected a number of slots of 1 or more after the colon", text);
     if (*text == '-') /* an agent would take it for a flag */
         return vbase_fail(ERR_ARGUMENT, "%s is not the name of a host", text);
     host_offer(options, app, text, count);

@@ -83,7 +83,8 @@ int options_read_file(struct reader *reader, char **word)
     if (!file)
         return vbase_fail_errno(ERR_ARGUMENT, "%s: cannot read %s", reader->flag, word[0]);
     if (reader->depth++ > 0)
-        error = vbase_fail(ERR_ARGUMENT, "%s %s: a file in a file", reader->flag, word[0]);
+        error =
+            vbase_fail(ERR_ARGUMENT, "%s %s: a file of parts cannot name another file of parts", reader->flag, word[0]);
     while (error == OK && getline(&line, &size, file) > 0) {
         char **words, *copy = strdup(line); /* the words stay in it for good */
         int count = line_split(copy, &words);

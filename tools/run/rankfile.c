@@ -44,7 +44,7 @@ static int line_read(struct run_options *options, char *line)
     if (*more && !slots)
         return line_wrong(line);
     if (row->host)
-        return vbase_fail(ERR_ARGUMENT, "rank file: rank %d stands in two lines", rank);
+        return vbase_fail(ERR_ARGUMENT, "rank file: two lines name rank %d", rank);
     *rest = 0;
     *row = (struct run_line){host, slots};
     return OK;

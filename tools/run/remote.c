@@ -225,7 +225,9 @@ static void host_ready(struct run_job *job, struct run_watch *watch)
         bytes_drop(&host->got, sizeof header + header.length);
     }
     if (host_is_away(host) && (!more || broken))
-        host_lose(job, host, broken ? "what it says makes no sense" : "its helper or the connection to it ended");
+        host_lose(job, host,
+                  broken ? "it sent an invalid frame: install the same Viaduct on all hosts"
+                         : "its helper or the connection to it ended");
 }
 
 /* ---- time ---- */

@@ -182,7 +182,9 @@ static int ranks_make(struct run_job *job)
 {
     long total = 0;
     if (job->told && job->told->apps != job->options.apps)
-        return vbase_fail(ERR_PROTOCOL, "the head and this host read the command line differently");
+        return vbase_fail(
+            ERR_PROTOCOL,
+            "this host read the command line otherwise than the first launcher: install the same Viaduct on all hosts");
     for (int i = 0; job->told && i < job->options.apps; i++)
         job->options.app[i].count = job->told->number[i];
     for (int i = 0; i < job->options.apps; i++)
@@ -258,7 +260,7 @@ static int listener_open(struct run_job *job)
         return OK;
     int error = call_listener_open(&setup, &job->listener);
     if (error == ERR_LIMIT || error == ERR_UNSUPPORTED) {
-        LOG_INFO("the ranks of this host have a listener each: %s", vbase_error_detail());
+        LOG_INFO("each rank of this host listens by itself, the launcher does not: %s", vbase_error_detail());
         return OK;
     }
     if (error != OK)
@@ -303,7 +305,7 @@ static void job_tick(struct run_job *job)
     if (loop_due(&job->loop, job->look_ns, now))
         ranks_reap(job);
     if (job->sink[0].lost == EPIPE && job->head.fd < 0 && job->ending == ENDING_NO) {
-        output_line(job, "nobody reads standard output any more: job terminated");
+        output_line(job, "standard output was closed by its reader: job terminated");
         end_begin(job, STATUS_SIGNAL + SIGPIPE, SECOND_NS);
     }
     remote_tick(job, now);

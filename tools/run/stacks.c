@@ -60,7 +60,8 @@ static void lines_ready(struct run_job *job, struct run_watch *watch)
     if (length > 0)
         return;
     if (!stacks->any)
-        output_line(job, "gdb told no stack: see whether \"gdb -p PID\" may attach to a process of this user here");
+        output_line(job,
+                    "gdb printed no stack: check whether \"gdb -p PID\" may attach to a process of this user here");
     stacks_end(job);
 }
 

@@ -255,7 +255,7 @@ int call_cards_parse(const char *text, struct call_cards *out)
 {
     struct call_cards cards = {.port = 0};
     if (!cards_parse(text, &cards))
-        return vbase_fail(ERR_PROTOCOL, "the peer's addresses make no sense: \"%.100s\"", text);
+        return vbase_fail(ERR_PROTOCOL, "the peer published invalid addresses: \"%.100s\"", text);
     *out = cards;
     return OK;
 }

@@ -40,7 +40,9 @@ int call_hello_judge(const struct call_hello *hello, uint32_t ranks)
     if (hello->magic != CALL_MAGIC)
         return vbase_fail(ERR_PROTOCOL, "not a Viaduct peer");
     if (hello->version != CALL_VERSION)
-        return vbase_fail(ERR_MISMATCH, "it speaks version %u of the wire, we %u", hello->version, CALL_VERSION);
+        return vbase_fail(ERR_MISMATCH,
+                          "it speaks version %u of the wire protocol, this process version %u: use the same Viaduct",
+                          hello->version, CALL_VERSION);
     if (hello->from >= ranks || hello->from == hello->to || hello->epoch == 0 || hello->zero != 0)
         return vbase_fail(ERR_DENIED, "rank %u, epoch %u cannot be", hello->from, hello->epoch);
     if (hello->rail >= CALL_RAILS)
@@ -62,12 +64,14 @@ int call_welcome_judge(const struct call_welcome *welcome, const struct call_hel
 {
     uint8_t right[DIGEST_SIZE];
     if (welcome->magic != CALL_MAGIC)
-        return vbase_fail(ERR_PROTOCOL, "what answers there is not Viaduct");
+        return vbase_fail(ERR_PROTOCOL, "the process that answers there does not use Viaduct");
     if (welcome->version != CALL_VERSION)
-        return vbase_fail(ERR_MISMATCH, "it speaks version %u of the wire, we %u", welcome->version, CALL_VERSION);
+        return vbase_fail(ERR_MISMATCH,
+                          "it speaks version %u of the wire protocol, this process version %u: use the same Viaduct",
+                          welcome->version, CALL_VERSION);
     proof_make(right, CALLED, hello, welcome->nonce, secret);
     if (!vbase_equal_secretly(right, welcome->proof, DIGEST_SIZE))
-        return vbase_fail(ERR_DENIED, "what answers there does not belong to this job");
+        return vbase_fail(ERR_DENIED, "the process that answers there does not belong to this job");
     return OK;
 }
 
@@ -98,7 +102,7 @@ int call_greeting_hear(int fd, void *message, size_t length, uint32_t *heard)
     if (got < 0)
         return errno == EAGAIN || errno == EINTR ? ERR_AGAIN : vbase_fail_errno(ERR_LINK_DOWN, "its greeting");
     if (got == 0)
-        return vbase_fail(ERR_LINK_DOWN, "it closed the connection before it had proved anything");
+        return vbase_fail(ERR_LINK_DOWN, "it closed the connection before it was authenticated");
     *heard += (uint32_t)got;
     if (*heard < length)
         return ERR_AGAIN;

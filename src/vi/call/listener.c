@@ -91,7 +91,7 @@ void call_refuse(int fd, const char *why)
     if (!vbase_log_gate_open(&gate, TUNED(LISTENER_LOG), more))
         return;
     LOG_INFO("rejected connection from %s: %s%s",
-             call_end_of(fd, true, &address) ? call_address_text(&address).text : "somebody", why, more);
+             call_end_of(fd, true, &address) ? call_address_text(&address).text : "an unknown address", why, more);
 }
 
 static void timer_lower(struct call_listener *listener, uint64_t at)

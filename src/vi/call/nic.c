@@ -68,9 +68,9 @@ int call_open(struct call_nic *nic, const struct call_provider *provider, const 
     nic->epoll = nic->timer = -1;
     nic->timer_at = CALL_NEVER;
     if (setup->ranks == 1)
-        return vbase_fail(ERR_UNSUPPORTED, "a job of one rank talks to nobody");
+        return vbase_fail(ERR_UNSUPPORTED, "a job of one rank needs no network");
     if (!setup->secret)
-        return vbase_fail(ERR_UNSUPPORTED, "this job has no secret, so its ranks could not be told from others");
+        return vbase_fail(ERR_UNSUPPORTED, "this job has no secret, so its ranks could not authenticate each other");
     memcpy(nic->secret, setup->secret, SECRET_SIZE);
     nic->peers = calloc(setup->ranks, sizeof(struct call_peer *));
     int error = nic->peers ? call_cards_for(setup, &nic->cards) : vbase_fail(ERR_MEMORY, "the table of all ranks");

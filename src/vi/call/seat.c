@@ -24,7 +24,7 @@ int call_seat_note(int seat, struct call_note *note)
 {
     if (recv(seat, note, sizeof(*note), MSG_DONTWAIT) != sizeof(*note) || note->magic != CALL_NOTE_MAGIC ||
         note->port == 0 || note->port > 65535)
-        return vbase_fail(ERR_PROTOCOL, "what the node's listener says makes no sense");
+        return vbase_fail(ERR_PROTOCOL, "the node's listener sent an invalid message");
     return OK;
 }
 
@@ -33,7 +33,7 @@ int call_seat_take(int seat, struct call_hello *hello, int *fd)
     int given;
     ssize_t got = vbase_packet_receive(seat, hello, sizeof(*hello), &given, MSG_DONTWAIT);
     if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR))
-        return vbase_fail(ERR_LINK_DOWN, "the listener of this node is gone");
+        return vbase_fail(ERR_LINK_DOWN, "the listener of this node has ended");
     if (given < 0)
         return 0; /* nothing now; or no descriptor was left for it, then it is closed */
     if (got != sizeof(*hello)) {

@@ -58,7 +58,7 @@ static int ways_find(const struct call_nic *nic, struct call_peer *peer, const c
         return OK;
     addresses_text(&nic->cards, mine);
     addresses_text(&cards, theirs);
-    return vbase_fail(ERR_UNREACHABLE, "no address of this host (%s) goes with one of rank %u's on %s (%s)", mine,
+    return vbase_fail(ERR_UNREACHABLE, "no address of this host (%s) can reach one of rank %u's on %s (%s)", mine,
                       peer->rank, cards.name[0] ? cards.name : "its host", theirs);
 }
 
@@ -72,7 +72,7 @@ int call_reach(struct vi_nic *base, const struct vi_address *to, struct vi_reach
         return error;
     *reach = (struct vi_reach){{0}};
     if (call_cards_match(&nic->cards, &cards, base->rank < to->peer, pair, CALL_PAIRS, &rails) == 0)
-        return vbase_fail(ERR_UNREACHABLE, "no address of this host goes with one of rank %u's", to->peer);
+        return vbase_fail(ERR_UNREACHABLE, "no address of this host can reach one of rank %u's", to->peer);
     call_cards_speeds(pair, rails, reach->speed);
     return OK;
 }

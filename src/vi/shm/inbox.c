@@ -41,7 +41,7 @@ void shm_break(struct shm_vi *vi, const char *why)
     if (atomic_exchange_explicit(&vi->broken, true, memory_order_relaxed))
         return;
     COUNT(refused);
-    (void)vbase_fail(ERR_PROTOCOL, "rank %u wrote nonsense into shared memory: %s", vi->vi.peer, why);
+    (void)vbase_fail(ERR_PROTOCOL, "rank %u wrote invalid data into shared memory: %s", vi->vi.peer, why);
     atomic_store_explicit(&vi->limit, 0, memory_order_relaxed);
     atomic_store_explicit(&vi->deliver, false, memory_order_relaxed);
     shm_inbox_call(nic, vi->index);

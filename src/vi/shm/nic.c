@@ -175,7 +175,7 @@ void shm_update_deliver(struct shm_vi *vi)
 static int vi_open(struct shm_nic *nic, struct shm_vi *vi, void *owner)
 {
     if (atomic_load_explicit(&vi->broken, memory_order_relaxed))
-        return vbase_fail(ERR_LINK_DOWN, "rank %u wrote nonsense into shared memory before", vi->vi.peer);
+        return vbase_fail(ERR_LINK_DOWN, "rank %u wrote invalid data into shared memory before", vi->vi.peer);
     if (vi->open)
         return OK;
     if (shm_lane_in_flight(vi) > SHM_DEPTH)

@@ -186,7 +186,7 @@ void tcp_health(struct tcp_nic *nic, uint64_t now)
         struct tcp_vi *vi = container_of(node, struct tcp_vi, call.up);
         if (!vi_in_doubt(vi) || !vi_dead(vi))
             continue;
-        (void)vbase_fail(ERR_LINK_DOWN, "nothing that is sent to rank %u arrives", vi->call.vi.peer);
+        (void)vbase_fail(ERR_LINK_DOWN, "no frame that is sent to rank %u is acknowledged", vi->call.vi.peer);
         setsockopt(vi->call.link->fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
         call_break(&vi->call, ERR_LINK_DOWN);
     }

@@ -166,7 +166,7 @@ static enum taken control_take(struct tcp_link *link, const struct tcp_frame *fr
 {
     link->start += sizeof(*frame);
     if (frame->kind == TCP_REFUSED && !tcp_put_refused(tcp_link_vi(link), frame->word))
-        return frame_refuse(link, "a refusal of nothing");
+        return frame_refuse(link, "a refusal of a put that was not sent");
     if (frame->kind != TCP_GOODBYE)
         return TAKEN_ONE;
     (void)vbase_fail(ERR_LINK_DOWN, "rank %u has disconnected", link->call.peer->rank);

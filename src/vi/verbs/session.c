@@ -153,7 +153,7 @@ static int end_hear(struct verbs_vi *vi)
     ssize_t got = recv(vi->call.link->fd, &more, 1, MSG_DONTWAIT);
     if (got < 0 && (errno == EAGAIN || errno == EINTR))
         return ERR_AGAIN;
-    return got > 0   ? vbase_fail(ERR_PROTOCOL, "rank %u goes on where it should be silent", vi->call.vi.peer)
+    return got > 0   ? vbase_fail(ERR_PROTOCOL, "rank %u sends after its handshake has ended", vi->call.vi.peer)
            : got < 0 ? vbase_fail_errno(ERR_LINK_DOWN, "the connection to rank %u", vi->call.vi.peer)
                      : vbase_fail(ERR_LINK_DOWN, "rank %u closed the connection", vi->call.vi.peer);
 }
