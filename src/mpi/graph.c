@@ -194,6 +194,17 @@ static void edge_out(struct mpi_topology *graph, int destination, int weight)
     graph->destination_weight[i] = weight;
 }
 
+/* With VIADUCT_CHECK, as it takes a round of all: none, or all, give MPI_UNWEIGHTED. */
+static int weightings_compare(struct mpi_comm *comm, const char *call, bool unweighted, bool weighted)
+{
+    int last[] = {unweighted ? comm->thing.rank + 1 : 0, weighted ? comm->thing.rank + 1 : 0};
+    int error = mpi_greatest_find(call, comm, last, 2);
+    if (error || !last[0] || !last[1])
+        return error;
+    return mpi_error(comm, call, MPI_ERR_ARG, "ranks differ about MPI_UNWEIGHTED: rank %d gives it, rank %d weights",
+                     last[0] - 1, last[1] - 1);
+}
+
 static int adjacent_make(const char *call, struct mpi_comm *parent, const struct direction *in,
                          const struct direction *out, MPI_Comm *comm)
 {
@@ -205,6 +216,10 @@ static int adjacent_make(const char *call, struct mpi_comm *parent, const struct
         return mpi_error(parent, call, MPI_ERR_ARG, "only one of %s and %s is MPI_UNWEIGHTED", in->weights,
                          out->weights);
     bool weighted = ins == WEIGHTED || outs == WEIGHTED;
+    if (mpi_checking)
+        error = weightings_compare(parent, call, ins == UNWEIGHTED || outs == UNWEIGHTED, weighted);
+    if (error)
+        return error;
     struct mpi_topology *graph = dist_graph_new(in->degree, out->degree, weighted || ins + outs == 2 * ANY_WEIGHTING);
     for (int i = 0; graph && i < in->degree; i++)
         edge_in(graph, in->rank[i], weighted ? in->weight[i] : 1);
