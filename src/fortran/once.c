@@ -31,7 +31,7 @@ static int query(void *extra, MPI_Status *status)
 {
     const struct generalized *request = extra;
     int error = MPI_SUCCESS;
-    request->query(request->state, &status->MPI_SOURCE, &error);
+    request->query(request->state, (int *)status, &error);
     return error;
 }
 

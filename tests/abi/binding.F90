@@ -107,6 +107,37 @@ subroutine drops(old, key, value, extra, e)
     e = MPI_SUCCESS
 end subroutine
 
+subroutine asked(extra, what, e)
+    USED
+    implicit none
+    INCLUDED
+    integer(kind=MPI_ADDRESS_KIND) :: extra
+    STATUS :: what
+    integer :: e
+    SOURCE_OF(what) = int(extra)
+    TAG_OF(what) = 4
+    call MPI_Status_set_elements(what, MPI_INTEGER, 5, e)
+    call MPI_Status_set_cancelled(what, .false., e)
+end subroutine
+subroutine freed(extra, e)
+    USED
+    implicit none
+    INCLUDED
+    integer(kind=MPI_ADDRESS_KIND) :: extra
+    integer :: e
+    extra = extra + 100
+    e = MPI_SUCCESS
+end subroutine
+subroutine cancelled(extra, complete, e)
+    USED
+    implicit none
+    INCLUDED
+    integer(kind=MPI_ADDRESS_KIND) :: extra
+    logical :: complete
+    integer :: e
+    e = merge(MPI_SUCCESS, MPI_ERR_OTHER, complete)
+end subroutine
+
 program binding
     use seen
     USED
@@ -127,7 +158,7 @@ program binding
     character(len=MPI_MAX_LIBRARY_VERSION_STRING) :: text
     character(len=20) :: name
     integer, external :: c_size, c_ignored
-    external :: most, handler, copies, drops
+    external :: most, handler, copies, drops, asked, freed, cancelled
 
     call MPI_Init(e)
     call MPI_Comm_rank(MPI_COMM_WORLD, rank, e)
@@ -189,6 +220,12 @@ program binding
     end do
 
     ! Callbacks and attributes
+    extra = 11
+    call MPI_Grequest_start(asked, freed, cancelled, extra, request, e)
+    call MPI_Grequest_complete(request, e)
+    call MPI_Wait(request, status_, e)
+    call MPI_Get_count(status_, MPI_INTEGER, n, e)
+    call check(SOURCE_OF(status_) == 11 .and. TAG_OF(status_) == 4 .and. n == 5 .and. extra == 111, 'a generalized request')
     call MPI_Comm_create_errhandler(handler, handles, e)
     call MPI_Comm_set_errhandler(MPI_COMM_SELF, handles, e)
     call MPI_Send(rank, 1, MPI_INTEGER, 17, 0, MPI_COMM_SELF, e)

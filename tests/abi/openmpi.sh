@@ -1,5 +1,5 @@
 # Programs built by the mpicc of Open MPI run with our library of its ABI: its numbers are those of Open MPI's header, it has
-# each function of Open MPI's own library, and the programs of tests/mpi pass. timeout: 300 takes: 90
+# each function of Open MPI's own library, and the programs of tests/mpi pass. timeout: 600 takes: 110
 source "$VIADUCT_SOURCE/tests/lib/shell"
 type mpicc.openmpi >/dev/null 2>&1 || skip "Open MPI is not installed (apt install openmpi-bin libopenmpi-dev)"
 library=$VIADUCT_BUILD/lib/viaduct/abi/libmpi.so.40
@@ -80,7 +80,7 @@ fi
 real_fortran=$(mpicc.openmpi -print-file-name=libmpi_mpifh.so.40)
 fortran_names "$real_fortran" "${library%/*}/libmpi_mpifh.so.40" \
     '^P?MPIX?_[A-Z][a-z_0-9]*_f(08)?$|_dummy$|^ompi_intercept_'
-bindings openmpi
+bindings openmpi fixed.f
 
 # C++, over Open MPI's own library for it (whose exceptions are off in Debian)
 cat >"$work/plus.cpp" <<'END'
