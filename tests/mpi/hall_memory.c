@@ -1,6 +1,7 @@
-/* A rank has no memory for its part of a collective in shared memory: for the schedule, for a request, for the counts of
- * more than 16 ranks. It gets the error, and so does each rank that needs something of it; none waits for ever, also not
- * one that calls something else first, and the next collectives are as ever. A blocking call does without.
+/* A rank has no memory for its part of a collective in shared memory: for the schedule, for a request, for the counts
+ * of more than 16 ranks. It gets the error, and so does each rank that needs something of it; none waits for ever, also
+ * not one that calls something else first, and the next collectives are as ever. So it is with more calls under way at
+ * once than there are tracks. A blocking call does without.
  * ranks: 2 4 20 presets: release asan */
 #include "mpi_check.h"
 #include <stdbool.h>
@@ -17,13 +18,13 @@ void *malloc_next(size_t size);
 #define SCHEDULE 8192
 
 static size_t least = SIZE_MAX, most; /* of the allocation that fails: the first */
-static bool failed;
+static bool failed, again; /* again: not only the first */
 static int *in, *out, counts[MOST], places[MOST];
 
 /* before the sanitizer is ready, too */
 __attribute__((visibility("default"), no_sanitize("address", "undefined"))) void *malloc(size_t bytes)
 {
-    bool fails = !failed && bytes >= least && bytes <= most;
+    bool fails = (!failed || again) && bytes >= least && bytes <= most;
     failed |= fails;
     return fails ? NULL : malloc_next(bytes);
 }
@@ -151,6 +152,27 @@ static void afterwards(int call, int form, int values)
     explain(call, form, values);
 }
 
+#define MANY 15 /* fewer than the reserve has */
+static void many_at_once(void)
+{
+    MPI_Request request[MANY], held;
+    int error[MANY], unlucky = size - 2;
+    lengths_set(1);
+    MPI_Barrier_init(MPI_COMM_SELF, MPI_INFO_NULL, &held);
+    again = true;
+    failed = false;
+    if (rank == unlucky)
+        least = most = SCHEDULE;
+    for (int i = 0; i < MANY; i++)
+        error[i] = MPI_Iallreduce(in + i, out + i, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request[i]);
+    least = SIZE_MAX;
+    again = false;
+    CHECK_EQUAL(failed, rank == unlucky);
+    for (int i = 0; i < MANY; i++)
+        CHECK_CLASS(error[i] ? error[i] : MPI_Wait(&request[i], MPI_STATUS_IGNORE), MPI_ERR_NO_MEM);
+    MPI_Request_free(&held);
+}
+
 int main(void)
 {
     static const int lengths[] = {1, LONG};
@@ -173,6 +195,8 @@ int main(void)
                 without(100, 1000, call, form, lengths[l]); /* a request */
                 afterwards(call, form, lengths[l]);
             }
+    many_at_once();
+    afterwards(ALLREDUCE, STARTED, 1);
     for (int call = ALLGATHERV; size > 16 && call <= REDUCE_SCATTER; call += REDUCE_SCATTER - ALLGATHERV) {
         size_t arrays = 6 * (size_t)size * sizeof(int64_t) + 1;
         without(arrays, arrays, call, BLOCKING, 1);
