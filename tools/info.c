@@ -315,7 +315,7 @@ static const struct page {
     {"--settings-man", print_man, "the same as a piece of a man page"},
     {"--errors", print_errors, "every error: code, name, scope, sentence, what to do"},
     {"--shm", print_shm, "shared memory: how large a segment may be, what the kernel allows"},
-    {"--net", print_net, "the network: every interface and RDMA port, used or not and why; who knows the secret"},
+    {"--net", print_net, "the network: every interface and RDMA port, used or not and why; where the secret lies"},
     {"--mpi", print_mpi, "the functions of MPI: implemented and not yet"},
     {"--tunables", print_tunables, "every tuned threshold: its value for each class of distance, what it is for"},
     {"--coll", print_coll, "which way collectives take: the table"},

@@ -290,7 +290,7 @@ static const struct found *job_asked(const struct jobs *jobs, const char *verb, 
                 "viaduct %s: process %s is neither the launcher nor a rank of a job; viaduct jobs lists the jobs\n",
                 verb, word);
     else
-        fprintf(stderr, mine ? "viaduct %s: %d jobs run here: say the PID of one; viaduct jobs lists them\n"
+        fprintf(stderr, mine ? "viaduct %s: %d jobs run here: give the PID of one; viaduct jobs lists them\n"
                              : "viaduct %s: no job of this user runs here\n", verb, mine);
     return NULL;
 }
@@ -383,7 +383,7 @@ int verb_stuck(int argc, char **argv)
         if (!error && !job.count)
             error = vbase_fail(ERR_NOT_FOUND, "%s", state_nothing);
         else if (!error && !status)
-            printf("nobody is stuck: of %d ranks none waits for long\n", job.count);
+            printf("no rank is stuck: of %d ranks none waits for long\n", job.count);
         if (!error)
             seen_print(found, &job);
         state_free(&earlier);

@@ -15,7 +15,7 @@ static const struct verb {
     {"info", verb_info, "what this installation is and what it can do here"},
     {"doctor", verb_doctor, "can jobs run on these hosts, and which ways lead there: viaduct doctor HOST..."},
     {"jobs", verb_jobs, "the jobs of this user on this host, and what the ranks of one do: viaduct jobs [PID]"},
-    {"stuck", verb_stuck, "who waits for whom in a job, and why it does not end: viaduct stuck [PID]"},
+    {"stuck", verb_stuck, "which ranks of a job wait for which, and why it does not end: viaduct stuck [PID]"},
     {"top", verb_top, "what the ranks of a job send and receive, second by second: viaduct top [PID]"},
     {"sock", verb_sock, "start a sockets program over shared memory: viaduct sock -- PROGRAM"},
     {"help", verb_help, "this list"},
