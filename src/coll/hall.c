@@ -202,27 +202,24 @@ static void first_meeting(struct coll_group *group)
     }
 }
 
-/* Opens what the group lacks. */
-static COLD void meet(struct coll_group *group)
+/* Opens what the group lacks, where the call may. True: there is a hall. */
+static COLD bool meet(const struct coll_call *call, bool may_block)
 {
-    if (group->hall)
+    struct coll_group *group = call->group;
+    bool may_open = may_block && all_meet(call->kind);
+    if (may_open && group->hall)
         open_annexes(group);
-    else if (group->meetings != NONE)
+    else if (may_open && group->meetings != NONE)
         first_meeting(group);
+    return group->hall != NULL;
 }
 
 /* The way of a call; COLL_MESSAGE where it is not carried out in a hall. MAY_BLOCK: what it needs may be opened. */
 static inline __attribute__((always_inline)) enum coll_way way_of(const struct coll_call *call, bool may_block)
 {
     struct coll_group *group = call->group;
-    if (!suits(call))
+    if (!suits(call) || (unlikely(group->meetings != MET) && !meet(call, may_block)))
         return COLL_MESSAGE;
-    if (unlikely(group->meetings != MET)) {
-        if (may_block && all_meet(call->kind))
-            meet(group);
-        if (!group->hall)
-            return COLL_MESSAGE;
-    }
     struct coll_hall *hall = group->hall;
     if (call->kind == COLL_BCAST) /* only the root knows the payload */
         return may_block ? COLL_BLOCK : COLL_MESSAGE;

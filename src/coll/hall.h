@@ -57,6 +57,7 @@ _Static_assert(sizeof(struct hall_cast) == 4 * CACHE_LINE, "whole lines");
 struct hall_line {
     _Atomic uint64_t count;
     _Atomic uint64_t without[2]; /* of a track: the last epochs, even and odd, in which a rank withdrew */
+    _Atomic bool withdrawn;      /* of a track: one ever did */
 } ALIGNED(CACHE_LINE);
 
 /* in shared memory, zeroed before the first use; the tracks lie behind it */

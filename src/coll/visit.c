@@ -89,16 +89,12 @@ static inline __attribute__((always_inline)) void visit_arrive(struct coll_visit
 
 /* ---- visits ---- */
 
-/* In the round that all have arrived in. */
-static inline bool track_lacks_one(const struct hall_track *track)
+/* A rank has withdrawn in this track: in the round that all have arrived in? */
+static COLD void visit_look_for_all(struct coll_visit *visit)
 {
-    /* relaxed: the rank arrived after it wrote it */
-    return atomic_load_explicit(&track->arrived->without[track->epoch & 1], memory_order_relaxed) == track->epoch;
-}
-
-static COLD void visit_lacks_one(struct coll_visit *visit)
-{
-    coll_visit_note(visit, vbase_fail(ERR_MEMORY, "another rank has no memory for its part of a collective"));
+    const struct hall_track *track = visit->track;
+    if (atomic_load_explicit(&track->arrived->without[track->epoch & 1], memory_order_relaxed) == track->epoch)
+        coll_visit_note(visit, vbase_fail(ERR_MEMORY, "another rank has no memory for its part of a collective"));
 }
 
 static inline bool visit_is_ready(struct coll_visit *visit)
@@ -133,8 +129,9 @@ static inline __attribute__((always_inline)) bool visit_advance(struct coll_visi
             continue;
         if (!visit_is_ready(visit))
             return false;
-        if (unlikely(track_lacks_one(visit->track)))
-            visit_lacks_one(visit);
+        /* relaxed: the rank arrived after it wrote it */
+        if (unlikely(atomic_load_explicit(&visit->track->arrived->withdrawn, memory_order_relaxed)))
+            visit_look_for_all(visit);
         if (visit->take)
             visit->take(visit);
     }
@@ -160,8 +157,9 @@ int vcoll_visit_run(struct coll_visit *visit)
 static void nothing_lay(struct coll_visit *visit)
 {
     uint64_t epoch = visit->track->epoch + 1;
-    /* relaxed: arriving releases it */
+    /* relaxed: arriving releases both */
     atomic_store_explicit(&visit->track->arrived->without[epoch & 1], epoch, memory_order_relaxed);
+    atomic_store_explicit(&visit->track->arrived->withdrawn, true, memory_order_relaxed);
 }
 
 void vcoll_visit_withdraw(struct coll_visit *visit)
