@@ -119,6 +119,7 @@ file(GLOB documents CONFIGURE_DEPENDS *.md LICENSE)
 file(GLOB chapters CONFIGURE_DEPENDS docs/*.md docs/*.schema.json)
 install(FILES ${documents} DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES ${chapters} DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs) # as their links say
+install(DIRECTORY docs/plots DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs)
 file(GLOB results CONFIGURE_DEPENDS bench/results/*.md)
 install(FILES ${results} DESTINATION ${CMAKE_INSTALL_DOCDIR}/bench/results)
 install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "*.c")

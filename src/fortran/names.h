@@ -2,6 +2,9 @@
  * src/fortran is compiled for another ABI (mpi/mpich/fortran.h, mpi/openmpi/fortran.h). Included by fortran.h. */
 #pragma once
 
+#include <mpi.h>
+#include <stddef.h>
+
 #define FORTRAN_SENTINELS(SENTINEL)                 \
     SENTINEL(int, viaduct_mpi_bottom_)              \
     SENTINEL(int, viaduct_mpi_in_place_)            \

@@ -2,6 +2,10 @@
  * common blocks, mpi_f08 has others. Its mpi_f08 is compiled by gfortran, and passes arrays as that has them. */
 #pragma once
 
+#include <mpi.h>
+#include <stdbool.h>
+#include <stddef.h>
+
 struct fortran_first {
     int bottom, in_place, status_ignore[MPI_F_STATUS_SIZE];
 };

@@ -2,6 +2,8 @@
  * libmpi_usempif08.so.40, which calls ompi_x_f; it passes lengths of texts as ints. */
 #pragma once
 
+#include <mpi.h>
+
 #define FORTRAN_SENTINELS(SENTINEL)                      \
     SENTINEL(int, mpi_fortran_bottom_)                   \
     SENTINEL(int, mpi_fortran_in_place_)                 \
