@@ -435,6 +435,8 @@ MPI_HOT int work_fill(struct work *work, const struct collective *c)
     work->call.reduction = (struct type_reduction){.kernel = NULL};
     if (unlikely(c->neighbors && !comm->topology))
         return comm_refuse(work, MPI_ERR_TOPOLOGY, "has no topology");
+    if (unlikely(c->neighbors && comm->topology->lopsided)) /* others would wait for what nobody sends */
+        return comm_refuse(work, MPI_ERR_TOPOLOGY, "has a graph with an edge that has none back");
     if (c->neighbors) {
         work->sends = comm->topology->outdegree;
         work->receives = comm->topology->indegree;
@@ -606,14 +608,21 @@ static int request_make(const struct collective *c, bool again, MPI_Request *out
         goto refused;
     }
     work->call.form = form_of(again);
+    /* the comparison has the number before, as that of a call that blocks, which it may meet */
+    uint32_t *number = &work->comm->coll.sequence, first = *number;
+    *number = first + checks;
     error = vcoll_prepare(&work->call, &work->schedule);
+    uint32_t next = *number;
+    *number = first;
+    if (error && checks)
+        mpi_check_call_refuse(work->comm);
     if (error) {
-        if (checks)
-            mpi_check_call_refuse(work->comm);
+        *number = next;
         goto failed;
     }
     error = checks ? mpi_check_call_prepare(work->comm, c->call, root_of(c), bytes_agreed(c, work->comm),
                                             &work->check) : OK;
+    *number = next;
     if (error) { /* of all members: none launches the other one */
         vcoll_release(work->schedule);
         goto failed;

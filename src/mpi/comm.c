@@ -195,6 +195,7 @@ struct mpi_topology *mpi_topology_copy(const struct mpi_topology *old)
         return NULL;
     copy->dimensions = old->dimensions;
     copy->weighted = old->weighted;
+    copy->lopsided = old->lopsided;
     copy->edges.ins = old->edges.ins;
     copy->edges.outs = old->edges.outs;
     memcpy(copy->edges.in, old->edges.in, (size_t)old->edges.ins * sizeof *copy->edges.in);

@@ -17,6 +17,7 @@ struct mpi_topology { /* one block of memory with what it points to */
     int kind;                /* MPI_CART, MPI_GRAPH, MPI_DIST_GRAPH */
     int dimensions;          /* of a grid */
     bool weighted;           /* a distributed graph */
+    bool lopsided;           /* a graph that all know: an edge has none back */
     int indegree, outdegree; /* blocks of neighborhood collectives, those without a neighbour as well */
     struct coll_edges edges; /* the neighbours of this rank */
     int length[TOPOLOGY_LISTS];

@@ -57,6 +57,28 @@ static int node_degree(const struct mpi_topology *graph, int node)
     return graph->index[node] - node_begin(graph, node);
 }
 
+/* A number that looks like chance, for two nodes in either order. */
+static uint64_t pair_number(int one, int other)
+{
+    uint64_t n = (uint64_t)(uint32_t)(one < other ? one : other) << 32 | (uint32_t)(one < other ? other : one);
+    n = (n ^ n >> 30) * 0xBF58476D1CE4E5B9u;
+    n = (n ^ n >> 27) * 0x94D049BB133111EBu;
+    return n ^ n >> 31;
+}
+
+/* Whether some edge has none back: what edges up and down add does not come to nothing then, but by a chance of 2^-64.
+ * One look at each edge, as all processes look at all of them. */
+static bool graph_is_lopsided(const struct mpi_topology *graph)
+{
+    uint64_t sum = 0;
+    for (int node = 0; node < graph->length[0]; node++)
+        for (int i = node_begin(graph, node); i < graph->index[node]; i++)
+            if (graph->targets[i] != node)
+                sum += graph->targets[i] < node ? pair_number(graph->targets[i], node)
+                                                : -pair_number(node, graph->targets[i]);
+    return sum != 0;
+}
+
 static int graph_make(const char *call, struct mpi_comm *parent, int nodes, const int *index, const int *edges,
                       MPI_Comm *out)
 {
@@ -74,6 +96,7 @@ static int graph_make(const char *call, struct mpi_comm *parent, int nodes, cons
         if (all > 0)
             memcpy(graph->targets, edges, (size_t)all * sizeof(int));
         graph->edges.ins = graph->edges.outs = degree;
+        graph->lopsided = graph_is_lopsided(graph);
     }
     for (int i = 0; graph && i < degree; i++)
         graph->edges.in[i] = graph->edges.out[i] = (struct coll_edge){edges[begin + i], i};

@@ -277,11 +277,30 @@ static void known_to_all(void)
 
 /* ---- what is wrong ---- */
 
+/* An edge to rank 1, and none back: nobody waits for it. */
+static void lopsided(void)
+{
+    int data[2] = {0}, index[2] = {1, 1}, target = 1;
+    MPI_Comm comm, same;
+    MPI_Request request;
+    CHECK_OK(MPI_Graph_create(MPI_COMM_WORLD, 2, index, &target, 0, &comm));
+    if (comm == MPI_COMM_NULL)
+        return;
+    CHECK_OK(MPI_Comm_dup(comm, &same));
+    CHECK_CLASS(MPI_Neighbor_alltoall(data, 1, MPI_INT, data, 1, MPI_INT, comm), MPI_ERR_TOPOLOGY);
+    CHECK_CLASS(MPI_Ineighbor_allgather(data, 1, MPI_INT, data, 1, MPI_INT, same, &request), MPI_ERR_TOPOLOGY);
+    CHECK_OK(MPI_Barrier(same));
+    MPI_Comm_free(&comm);
+    MPI_Comm_free(&same);
+}
+
 static void wrong(void)
 {
     int data[2] = {0}, two = 2, one = 1, big = size, falls[2] = {1, 0}, n;
     MPI_Comm comm = MPI_COMM_NULL;
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    if (size > 1)
+        lopsided();
     CHECK_CLASS(MPI_Neighbor_alltoall(data, 1, MPI_INT, data, 1, MPI_INT, MPI_COMM_WORLD), MPI_ERR_TOPOLOGY);
     CHECK_CLASS(MPI_Graphdims_get(MPI_COMM_WORLD, &n, &n), MPI_ERR_TOPOLOGY);
     CHECK_CLASS(MPI_Dist_graph_neighbors_count(MPI_COMM_WORLD, &n, &n, &n), MPI_ERR_TOPOLOGY);
