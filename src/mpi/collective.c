@@ -585,6 +585,26 @@ static int checked_raise(const char *call, struct mpi_request *request, int clas
 static const struct mpi_request_kind checked_request = {
     .done = checked_done, .outcome = checked_outcome, .raise = checked_raise, .start = work_start, .drop = work_drop};
 
+/* The schedule, and with CHECKS the comparison of calls, which has the number before: as that of a call that blocks,
+ * which it may meet. Whatever fails, both numbers are taken and the others are told. */
+static int work_prepare(struct work *work, const struct collective *c, bool checks)
+{
+    uint32_t *number = &work->comm->coll.sequence, first = *number;
+    *number = first + checks;
+    int error = vcoll_prepare(&work->call, &work->schedule);
+    uint32_t next = *number;
+    *number = first;
+    if (error && checks) {
+        mpi_check_call_refuse(work->comm);
+    } else if (checks) {
+        error = mpi_check_call_prepare(work->comm, c->call, root_of(c), bytes_agreed(c, work->comm), &work->check);
+        if (error) /* of all members: none launches the other one */
+            vcoll_release(work->schedule);
+    }
+    *number = next;
+    return error;
+}
+
 /* The schedule with all it needs, in a request that is not started. */
 static int request_make(const struct collective *c, bool again, MPI_Request *out, struct mpi_request **request)
 {
@@ -608,25 +628,9 @@ static int request_make(const struct collective *c, bool again, MPI_Request *out
         goto refused;
     }
     work->call.form = form_of(again);
-    /* the comparison has the number before, as that of a call that blocks, which it may meet */
-    uint32_t *number = &work->comm->coll.sequence, first = *number;
-    *number = first + checks;
-    error = vcoll_prepare(&work->call, &work->schedule);
-    uint32_t next = *number;
-    *number = first;
-    if (error && checks)
-        mpi_check_call_refuse(work->comm);
-    if (error) {
-        *number = next;
+    error = work_prepare(work, c, checks);
+    if (error)
         goto failed;
-    }
-    error = checks ? mpi_check_call_prepare(work->comm, c->call, root_of(c), bytes_agreed(c, work->comm),
-                                            &work->check) : OK;
-    *number = next;
-    if (error) { /* of all members: none launches the other one */
-        vcoll_release(work->schedule);
-        goto failed;
-    }
     if (work->call.reduction.function) {
         work->kept = true;
         mpi_keep(work->operation.op);
