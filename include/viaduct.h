@@ -120,7 +120,7 @@ int vd_progress(void);
  * Blocks of arguments and replies may be changed as soon as vd_pack has returned, whatever their send mode.
  *
  * At a server calls wait for their turn in the order of their coming. A caller has at most VD_RPC_ROOM calls out to one
- * server: those that are not answered, and those whose reply has blocks longer than 2 KiB, or more than 16 KiB in all,
+ * server: those that are not answered, and those whose reply has blocks longer than 2 KiB, or more than 8 KiB in all,
  * until they are ended, for the server keeps these. So a flood of calls waits at its callers. */
 typedef struct vd_call vd_call;
 typedef void vd_handler(vd_call *call, void *context);

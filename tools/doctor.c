@@ -230,7 +230,7 @@ static int road_print(struct boot_job *job)
     printf("  reached   in %.2f s, by the same build\n", (double)(vbase_clock_ns() - patient.begun_ns) / 1e9);
     printf("  node      %s\n", job->local_count == 2 ? "this one: ranks share memory; viaduct info --shm tells more"
                                                      : "another than this: ranks talk over the network");
-    puts("  secret    by the launcher, over inherited descriptors and the agent's input; nobody else has it");
+    puts("  secret    by the launcher, over inherited descriptors and the agent's input; no other process has it");
     return OK;
 }
 

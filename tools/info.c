@@ -145,16 +145,16 @@ static void print_line(void *context, const char *text)
 static void print_secret(void)
 {
     if (vbase_environment(HANDOVER_SEAT_VARIABLE))
-        puts("secret      of this job: from the launcher, over inherited descriptors and its agent (ssh); nobody else "
-             "has it");
+        puts("secret      of this job: from the launcher, over inherited descriptors and its agent (ssh); no "
+             "other process has it");
     else if (vbase_environment("PMI_FD") || vbase_environment("PMIX_NAMESPACE"))
         puts(
-            "secret      of this job: rank 0 puts it into the key-value space of a foreign launcher. It is as private\n"
-            "            as that space is: who can read there can join the job");
+            "secret      of this job: rank 0 puts it into the key-value space of another launcher. A process\n"
+            "            that can read that space can join the job");
     else
-        puts("secret      by viaduct run: over inherited descriptors and its agent (ssh), nobody else has it. Under a "
-             "foreign\n"
-             "            launcher (PMI, PMIx): in its key-value space, as private as that space is");
+        puts("secret      by viaduct run: over inherited descriptors and its agent (ssh), no other process has it.\n"
+             "            Under another launcher (PMI, PMIx): in its key-value space, and a process that can read\n"
+             "            that space can join the job");
 }
 
 /* The devices of transports that need some. */
@@ -181,9 +181,9 @@ static void print_net(void)
     if (call_report_host(&(struct call_reporter){.line = print_line, .sent = sent}) != OK)
         printf("interfaces  not known: %s\n", vbase_error_detail());
     print_devices();
-    puts("\nWith a peer that has an address of this list, too, the address is not used. What really answers, only a "
-         "try\n"
-         "tells: VIADUCT_LOG=info names each pair of cards that came up, and those that did not, with the reason.\n");
+    puts("\nAn address of this list that a peer has, too, is not used with this peer. Which pairs of cards work is\n"
+         "known only once a connection is attempted: VIADUCT_LOG=info names the pairs that came up, and why others\n"
+         "did not.\n");
     printf("ports       %s (MPIEXEC_PORT_RANGE), one for each job\n", ports && ports[0] ? ports : "any");
     print_secret();
 }

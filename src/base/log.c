@@ -68,7 +68,7 @@ int vbase_log_start(void)
     if (level < 0) {
         const char *near = vbase_name_nearest(text, level_name, ARRAY_LENGTH(level_name));
         return vbase_fail(ERR_ARGUMENT,
-                          "VIADUCT_LOG=\"%s\" is not understood: a level is error, warn, info or debug%s%s%s", text,
+                          "invalid value '%.100s' for VIADUCT_LOG: expected error, warn, info or debug%s%s%s", text,
                           near ? " (maybe: " : "", near ? near : "", near ? "?)" : "");
     }
     vbase_log_level = level;

@@ -17,10 +17,10 @@ static const struct unit size_unit[] = {
     {"TB", 1ull << 40}, {"TiB", 1ull << 40}};
 static const struct unit time_unit[] = {{"ns", 1}, {"us", 1000}, {"ms", 1000000}, {"s", 1000000000}};
 
-static const char *const understood[] = {
+static const char *const expected[] = {
     [SETTING_BOOL] = "yes, no, on, off, true, false, 1 or 0",
-    [SETTING_SIZE] = "a size is a number with B, K, M, G or T, like 16K",
-    [SETTING_TIME] = "a time is a number with ns, us, ms or s, like 2us",
+    [SETTING_SIZE] = "a number with B, K, M, G or T, like 16K",
+    [SETTING_TIME] = "a number with ns, us, ms or s, like 2us",
     [SETTING_TEXT] = "a text",
 };
 
@@ -89,7 +89,7 @@ int vbase_setting_parse(enum base_setting_type type, const char *text, void *out
     while (length > 0 && isspace((unsigned char)from[length - 1]))
         length--;
     bool good = type == SETTING_BOOL ? bool_parse(from, length, out) : scaled_parse(from, length, type, out);
-    return good ? OK : vbase_fail(ERR_ARGUMENT, "\"%.100s\" is not understood: %s", text, understood[type]);
+    return good ? OK : vbase_fail(ERR_ARGUMENT, "expected %s", expected[type]);
 }
 
 /* Letters to insert, remove, replace or swap with a neighbour to turn A into B. Both are shorter than NEAR_LENGTH. */

@@ -61,7 +61,7 @@ static int setting_read(size_t i)
     int status = vbase_setting_parse(row->type, copy, value_of(row));
     if (status) {
         free(copy);
-        return vbase_fail(status, "%s=%s", variable[i], vbase_error_detail());
+        return vbase_fail(status, "invalid value '%.100s' for %s: %s", text, variable[i], vbase_error_detail());
     }
     from_environment[i] = copy;
     return OK;

@@ -90,7 +90,7 @@ void sock_policy_read(const char *words)
         else if (strncmp(word, "user:", 5) == 0)
             users_read(word + 5);
         else
-            LOG_WARN("VIADUCT_SOCK: \"%s\" is not understood: expected off, after:CALLS, only:PORTS, not:PORTS or "
+            LOG_WARN("invalid value '%s' in VIADUCT_SOCK: expected off, after:CALLS, only:PORTS, not:PORTS or "
                      "user:NAMES",
                      word);
     }

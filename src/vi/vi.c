@@ -159,10 +159,10 @@ int vi_settings_check(void)
     for (const char *at = vbase_settings.transports; entry_next(&at, &entry);) {
         const struct vi_provider *provider = provider_find(entry.name, entry.name_length);
         if (!provider || (entry.card && entry.card_length == 0))
-            return vbase_fail(ERR_ARGUMENT, "VIADUCT_TRANSPORTS=\"%s\" is not understood: the transports are%s",
-                              vbase_settings.transports, known);
+            return vbase_fail(ERR_ARGUMENT, "invalid value '%s' for VIADUCT_TRANSPORTS: expected one or more of%s, "
+                              "with commas", vbase_settings.transports, known);
         if (entry.card && !provider->cards)
-            return vbase_fail(ERR_ARGUMENT, "VIADUCT_TRANSPORTS=\"%s\" is not understood: %s has no cards",
+            return vbase_fail(ERR_ARGUMENT, "invalid value '%s' for VIADUCT_TRANSPORTS: %s has no cards",
                               vbase_settings.transports, provider->name);
     }
     for (const struct vi_provider *provider = vi_providers; provider->name; provider++) {

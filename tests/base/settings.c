@@ -59,7 +59,7 @@ static void bad_value(void)
 {
     CHECK_EQUAL(vbase_settings_read(), ERR_ARGUMENT);
     CHECK_TEXT(vbase_error_detail(),
-               "VIADUCT_EAGER=\"12Q\" is not understood: a size is a number with B, K, M, G or T, like 16K");
+               "invalid value '12Q' for VIADUCT_EAGER: expected a number with B, K, M, G or T, like 16K");
     CHECK_EQUAL(vbase_settings.eager, 0);
     CHECK_EQUAL(vbase_settings.yield, 5000000); /* the good ones are read all the same */
     CHECK_EQUAL(vbase_settings_read(), ERR_ARGUMENT); /* and whoever asks again is told again */
@@ -70,7 +70,7 @@ static void bad_level(void)
 {
     CHECK_EQUAL(vbase_settings_read(), ERR_ARGUMENT);
     CHECK_TEXT(vbase_error_detail(),
-               "VIADUCT_LOG=\"debgu\" is not understood: a level is error, warn, info or debug (maybe: debug?)");
+               "invalid value 'debgu' for VIADUCT_LOG: expected error, warn, info or debug (maybe: debug?)");
     CHECK_EQUAL(vbase_log_level, LOG_LEVEL_WARN);
 }
 

@@ -156,7 +156,7 @@ is '^lo +loopback +- +127\.0\.0\.1/8 +used between ranks of this host$'
 is '^eth0 +veth +.* 10\.77\.0\.1/24 +used$'
 is '^docker0 +bridge +.* 172\.17\.0\.1/16 +used$'
 is '^vethx +veth +.* not used: it belongs to a bridge'
-is '^secret .*foreign launcher'
+is '^secret .*another launcher'
 on h0 ip link set vethy down
 net=$($VIADUCT_BIN/viaduct info --net)
 is '^docker0 .* 172\.17\.0\.1/16 +not used: it has no carrier$'

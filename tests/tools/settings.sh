@@ -8,11 +8,11 @@ fault=LD_PRELOAD=$VIADUCT_BUILD/tests/libfault.so # accidents, see tests/fault
 
 # wrong ones
 expect 0 "all right" "viaduct: warning: the variable VIADUCT_EAGRE is unknown (maybe: VIADUCT_EAGER?)" env VIADUCT_EAGRE=1K $mpiexec -n 3 $traffic
-expect 2 "" 'viaduct: VIADUCT_EAGER="3x" is not understood: a size is a number with B, K, M, G or T, like 16K' \
+expect 2 "" "viaduct: invalid value '3x' for VIADUCT_EAGER: expected a number with B, K, M, G or T, like 16K" \
     env VIADUCT_EAGER=3x $mpiexec -n 3 $traffic
-expect 2 "" "viaduct: VIADUCT_TRANSPORTS=\"shm,pigeon\" is not understood: the transports are shm verbs tcp" \
+expect 2 "" "viaduct: invalid value 'shm,pigeon' for VIADUCT_TRANSPORTS: expected one or more of shm verbs tcp, with commas" \
     env VIADUCT_TRANSPORTS=shm,pigeon $mpiexec -n 3 $traffic
-expect 1 "" "~^viaduct: rank 0 .*: MPI_Init: .*VIADUCT_TRANSPORTS=\"shm,pigeon\" is not understood: the transports are" env VIADUCT_TRANSPORTS=shm,pigeon $traffic
+expect 1 "" "~^viaduct: rank 0 .*: MPI_Init: .*invalid value 'shm,pigeon' for VIADUCT_TRANSPORTS: expected one or more of" env VIADUCT_TRANSPORTS=shm,pigeon $traffic
 expect 0 "all right" "" env $fault FAULT=delay=10us,refuse=5% VIADUCT_TRANSPORTS=shm $mpiexec -n 3 $traffic
 
 # what viaduct info says of the ways in shared memory is what the table says

@@ -40,9 +40,9 @@ VIADUCT_TRANSPORTS=verbs:double1 job 1 'transport verbs is not used: no active p
 VIADUCT_TRANSPORTS=verbs:lo,tcp:lo job 0 'transports: verbs, tcp'
 VIADUCT_TRANSPORTS=tcp:nowhere job 1 'transport tcp is not used: VIADUCT_TRANSPORTS="tcp:nowhere" names no network card of host'
 for wrong in "level:16" "class:256" "key:0x8000" "gid:-1" "gid:256" "level" "level:" "level:1x" "color:3" "level:1,class:2"; do
-    VIADUCT_VERBS=$wrong expect 2 "" "~VIADUCT_VERBS=\"$wrong\" is not understood" "$mpiexec" -n 1 true
+    VIADUCT_VERBS=$wrong expect 2 "" "~invalid value '$wrong' for VIADUCT_VERBS: expected level:" "$mpiexec" -n 1 true
 done
 for wrong in "shm:eth0" "tcp:" "verbs,pigeon:1"; do
-    VIADUCT_TRANSPORTS=$wrong expect 2 "" "~VIADUCT_TRANSPORTS=\"$wrong\" is not understood" "$mpiexec" -n 1 true
+    VIADUCT_TRANSPORTS=$wrong expect 2 "" "~invalid value '$wrong' for VIADUCT_TRANSPORTS: " "$mpiexec" -n 1 true
 done
 finish

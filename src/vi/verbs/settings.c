@@ -28,8 +28,8 @@ int verbs_settings_read(struct verbs_settings *out)
     unsigned long value[ARRAY_LENGTH(wishes)] = {0, 0, 0, VERBS_GIDS};
     for (const char *at = vbase_settings.verbs; at && *(at += strspn(at, " "));)
         if (!(at = wish_read(at, value)))
-            return vbase_fail(ERR_ARGUMENT, "VIADUCT_VERBS=\"%s\" is not understood: level:0-15 class:0-255 "
-                              "key:0-0x7fff gid:0-%d, with spaces", vbase_settings.verbs, VERBS_GIDS - 1);
+            return vbase_fail(ERR_ARGUMENT, "invalid value '%s' for VIADUCT_VERBS: expected level:0-15 class:0-255 "
+                              "key:0-0x7fff gid:0-%d, with spaces between", vbase_settings.verbs, VERBS_GIDS - 1);
     *out = (struct verbs_settings){.level = (uint8_t)value[0], .class = (uint8_t)value[1], .key = (uint16_t)value[2],
                                    .gid = (uint32_t)value[3]};
     return OK;
