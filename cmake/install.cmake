@@ -114,6 +114,16 @@ install(FILES tools/completion/_viaduct DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh
 install(DIRECTORY include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 install(FILES ${installed}/mpi-c.pc ${installed}/mpi-cxx.pc ${installed}/viaduct.pc
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+# Other names of the same: many ask for mpi, and Meson only for those of Open MPI.
+set(pc_names mpi=mpi-c ompi=mpi-c ompi-c=mpi-c ompi-cxx=mpi-cxx)
+if(TARGET mpifort)
+  list(APPEND pc_names ompi-fort=mpi-fort)
+endif()
+foreach(pair ${pc_names})
+  string(REGEX MATCH "(.*)=(.*)" pair ${pair})
+  file(CREATE_LINK ${CMAKE_MATCH_2}.pc ${installed}/${CMAKE_MATCH_1}.pc SYMBOLIC)
+  install(FILES ${installed}/${CMAKE_MATCH_1}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endforeach()
 install(FILES ${installed}/viaduct-config.cmake ${installed}/viaduct-config-version.cmake DESTINATION ${config_dir})
 file(GLOB documents CONFIGURE_DEPENDS *.md LICENSE)
 file(GLOB chapters CONFIGURE_DEPENDS docs/*.md docs/*.schema.json)
