@@ -143,10 +143,10 @@ static void freed_comm(const MPI_Comm *comm)
     {                                                                                                                  \
         NOTED(BEFORE_##Name);                                                                                          \
         const enum profile_kind kind_ = CHOSEN(KIND_##Name, PROFILE_LONG, );                                           \
-        uint64_t began_ = profile_enter(PROFILE_##Name##suffix, kind_);                                                \
+        struct profile_entry entry_ = profile_enter(PROFILE_##Name##suffix, kind_);                                    \
         int result_ = NEXT(Name##suffix)(EACH_LISTED(ARGUMENT, size, __VA_ARGS__));                                    \
-        if (likely(began_)) {                                                                                          \
-            profile_done(PROFILE_##Name##suffix, kind_, began_);                                                       \
+        if (likely(entry_.began)) {                                                                                    \
+            profile_done(PROFILE_##Name##suffix, kind_, entry_);                                                       \
             if (result_ == MPI_SUCCESS) {                                                                              \
                 NOTED(AFTER_##Name);                                                                                   \
             }                                                                                                          \
@@ -175,7 +175,7 @@ static void freed_comm(const MPI_Comm *comm)
 #define FUNCTION(...)
 #include "mpi/calls.def"
 
-/* BEGAN: as profile_enter said. */
+/* BEGAN: as profile_enter_long said. */
 static int timed(enum profile_call call, uint64_t began, int result)
 {
     if (began) {
@@ -187,7 +187,7 @@ static int timed(enum profile_call call, uint64_t began, int result)
 
 int MPI_Init(int *argc, char ***argv)
 {
-    uint64_t began = profile_enter(PROFILE_Init, PROFILE_LONG);
+    uint64_t began = profile_enter_long();
     int result = timed(PROFILE_Init, began, NEXT(Init)(argc, argv));
     profile_begin();
     profile_summarize();
@@ -196,7 +196,7 @@ int MPI_Init(int *argc, char ***argv)
 
 int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 {
-    uint64_t began = profile_enter(PROFILE_Init_thread, PROFILE_LONG);
+    uint64_t began = profile_enter_long();
     if (required >= MPI_THREAD_MULTIPLE)
         profile_several();
     int result = timed(PROFILE_Init_thread, began, NEXT(Init_thread)(argc, argv, required, provided));
@@ -207,7 +207,7 @@ int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 
 int MPI_Finalize(void)
 {
-    uint64_t began = profile_enter(PROFILE_Finalize, PROFILE_LONG);
+    uint64_t began = profile_enter_long();
     int result = timed(PROFILE_Finalize, began, NEXT(Finalize)());
     profile_end();
     return result;
@@ -217,7 +217,7 @@ int MPI_Finalize(void)
 int MPI_Request_free(MPI_Request *request)
 {
     struct profile_made *one = request && profile_messages ? profile_made_take(*request) : NULL;
-    uint64_t began = profile_enter(PROFILE_Request_free, PROFILE_LONG);
+    uint64_t began = profile_enter_long();
     int result = timed(PROFILE_Request_free, began, NEXT(Request_free)(request));
     if (result == MPI_SUCCESS)
         free(one);

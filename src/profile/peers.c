@@ -67,8 +67,8 @@ static COLD void route_fill(struct route *route, MPI_Comm comm)
 /* The block of RANK of COMM; -1: not known. */
 static inline int block_of(MPI_Comm comm, int rank)
 {
-    if (comm == MPI_COMM_WORLD && profile_ranks <= PROFILE_BLOCKS)
-        return rank < (int)profile_ranks ? rank : -1;
+    if (comm == MPI_COMM_WORLD && (uint32_t)rank < profile_direct)
+        return rank;
     struct route *route = &routes[bucket_of((uintptr_t)comm, ROUTES)];
     bool locked = profile_lock_take(&profile_lock);
     if (route->comm != comm)
@@ -89,39 +89,26 @@ void profile_comm_freed(MPI_Comm comm)
 
 /* ---- bytes ------------------------------------------------------------------------------------------------------- */
 
-static inline uint64_t bytes_of(MPI_Count count, MPI_Datatype type)
+static uint64_t bytes_of(MPI_Count count, MPI_Datatype type)
 {
-    static _Thread_local uintptr_t last; /* a predefined one: what it is does not change */
-    static _Thread_local MPI_Count its_size;
+    struct profile_thread *thread = &profile_thread;
     MPI_Count size = 0;
-    if ((uintptr_t)type == last)
-        return (uint64_t)(count * its_size);
+    if ((uintptr_t)type == thread->type)
+        return (uint64_t)(count * thread->type_size);
     if (OWN_NEXT(Type_size_c)(type, &size) != MPI_SUCCESS || size < 0)
         return 0;
-    if ((uintptr_t)type < IN_TABLE) {
-        last = (uintptr_t)type;
-        its_size = size;
+    if ((uintptr_t)type < IN_TABLE && thread->slice) { /* what it is does not change */
+        thread->type = (uintptr_t)type;
+        thread->type_size = size;
     }
     return (uint64_t)(count * size);
 }
 
-static unsigned size_of(uint64_t bytes)
+static void slice_count(struct profile_slice *slice, int to, uint64_t bytes)
 {
-    unsigned size = bytes ? 64 - (unsigned)__builtin_clzll(bytes) : 0;
-    return size < PROFILE_SIZES ? size : PROFILE_SIZES - 1;
-}
-
-static inline void traffic_add(struct profile_traffic *traffic, uint64_t bytes)
-{
-    traffic->messages++;
-    traffic->bytes += bytes;
-}
-
-static inline void slice_count(struct profile_slice *slice, int to, uint64_t bytes)
-{
-    traffic_add(&slice->size[size_of(bytes)], bytes);
+    profile_traffic_add(&slice->size[profile_size_of(bytes)], bytes);
     if (to >= 0)
-        traffic_add(&slice->to[to], bytes);
+        profile_traffic_add(&slice->to[to], bytes);
 }
 
 /* By a thread that has no slice. */
@@ -135,15 +122,16 @@ static COLD void message_count_shared(int to, uint64_t bytes)
     profile_lock_give(&profile_lock, locked);
 }
 
-static inline void message_count(int to, uint64_t bytes)
+static void message_count(int to, uint64_t bytes)
 {
-    if (likely(profile_slice))
-        slice_count(profile_slice, to, bytes);
+    if (likely(profile_thread.slice))
+        slice_count(profile_thread.slice, to, bytes);
     else
         message_count_shared(to, bytes);
 }
 
-void profile_sent(MPI_Comm comm, int to, MPI_Count count, MPI_Datatype type)
+/* Whatever profile_sent does not do itself. */
+void profile_sent_anywhere(MPI_Comm comm, int to, MPI_Count count, MPI_Datatype type)
 {
     if (!profile_messages || to < 0) /* MPI_PROC_NULL */
         return;

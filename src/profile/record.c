@@ -18,17 +18,15 @@
 struct profile_page *_Atomic profile_page;
 bool profile_messages;
 uint64_t profile_first;
-_Thread_local bool profile_inside;
-_Thread_local struct profile_slice *profile_slice;
-_Thread_local struct profile_steps profile_steps;
+_Thread_local struct profile_thread profile_thread;
+struct base_counters *const *_Atomic profile_engine;
 struct profile_lock profile_lock;
-uint32_t profile_ranks;
+uint32_t profile_ranks, profile_direct;
 
 /* What is in the page, too: a number there may be overwritten, and is not read back to find a place by. */
 static uint32_t room, events;
 static uint64_t shortest;
 static uint64_t tick_rate;
-static struct base_counters *const *engine_counters; /* NULL: the engine is not ours */
 static int own_rank;
 static pthread_key_t at_end;   /* of a thread: its slice is given back */
 static uint32_t slices_taken; /* a bit each; under the lock */
@@ -49,7 +47,8 @@ static const char *variable(void)
 static void child_of_fork(void)
 {
     profile_page = NULL;
-    profile_slice = NULL;
+    profile_thread.slice = NULL;
+    profile_thread.type = 0;
 }
 
 /* ---- slices ------------------------------------------------------------------------------------------------------ */
@@ -60,7 +59,8 @@ static void slice_give(void *slice)
     bool locked = profile_lock_take(&profile_lock);
     if (page)
         slices_taken &= ~(1u << ((struct profile_slice *)slice - page->slice));
-    profile_slice = NULL;
+    profile_thread.slice = NULL;
+    profile_thread.type = 0;
     profile_lock_give(&profile_lock, locked);
 }
 
@@ -72,7 +72,7 @@ static COLD void slice_take(struct profile_page *page)
     bool own = i < PROFILE_SLICES - 1 && pthread_setspecific(at_end, &page->slice[i]) == 0;
     if (own) {
         slices_taken |= 1u << i;
-        profile_slice = &page->slice[i];
+        profile_thread.slice = &page->slice[i];
     }
     uint32_t used = own ? i + 1 : PROFILE_SLICES;
     page->slices = used > page->slices ? used : page->slices;
@@ -119,6 +119,7 @@ static void page_look(void)
         return;
     pthread_atfork(NULL, NULL, child_of_fork);
     profile_messages = !profile_handles_differ();
+    profile_direct = profile_messages && profile_ranks <= PROFILE_BLOCKS ? profile_ranks : 0;
     page->no_messages = !profile_messages;
     page->begun = clock_ticks();
     profile_page = page; /* release: with profile_enter's acquire */
@@ -135,6 +136,7 @@ struct profile_page *profile_open(void)
 void profile_several(void)
 {
     atomic_store_explicit(&profile_lock.used, true, memory_order_relaxed);
+    atomic_store_explicit(&profile_engine, NULL, memory_order_relaxed);
 }
 
 void profile_begin(void)
@@ -166,8 +168,8 @@ void profile_summarize(void)
     struct profile_page *page = profile_page;
     void *engine = page ? dlopen("libviaduct.so.0", RTLD_LAZY | RTLD_NOLOAD) : NULL;
     struct base_counters *const *counters = engine ? dlsym(engine, "vbase_counters") : NULL;
-    if (counters && (*counters)->version == COUNTERS)
-        engine_counters = counters;
+    if (counters && (*counters)->version == COUNTERS && !profile_lock_wanted(&profile_lock))
+        atomic_store_explicit(&profile_engine, counters, memory_order_relaxed);
     if (engine && own_rank == 0 && (*(void **)&describe = dlsym(engine, "vmsg_summary")))
         describe(page->summary, sizeof page->summary);
 }
@@ -203,10 +205,11 @@ static void event_add(struct profile_page *page, enum profile_call call, uint64_
 uint64_t profile_enter_long(void)
 {
     /* acquire: with profile_open's release */
-    if (unlikely(!atomic_load_explicit(&profile_page, memory_order_acquire) && !profile_open()) || profile_inside)
+    if (unlikely(!atomic_load_explicit(&profile_page, memory_order_acquire) && !profile_open()) ||
+        profile_thread.inside)
         return 0;
-    profile_inside = true;
-    if (unlikely(!profile_slice))
+    profile_thread.inside = true;
+    if (unlikely(!profile_thread.slice))
         slice_take(atomic_load_explicit(&profile_page, memory_order_relaxed));
     return clock_ticks();
 }
@@ -217,7 +220,7 @@ void profile_record(enum profile_call call, uint64_t began, uint64_t waited)
     if (unlikely(!page)) /* a callback has forked */
         return;
     uint64_t ended = began == PROFILE_UNTIMED ? 0 : clock_ticks(), spent = ended ? ended - began : waited;
-    struct profile_slice *slice = profile_slice;
+    struct profile_slice *slice = profile_thread.slice;
     bool locked = (unlikely(!slice) || unlikely(room)) && profile_lock_take(&profile_lock);
     if (unlikely(!slice))
         slice = &page->slice[PROFILE_SLICES - 1];
@@ -226,9 +229,9 @@ void profile_record(enum profile_call call, uint64_t began, uint64_t waited)
     if (spent) {
         waited = waited < spent ? waited : spent;
         uint64_t all = waited;
-        profile_step_known(&profile_steps, waited);
+        profile_step_known(&profile_thread.steps, waited);
         if (ended)
-            all += profile_step_end(&profile_steps, began + waited, ended);
+            all += profile_step_end(&profile_thread.steps, began + waited, ended);
         sum->ticks += all;
         slice->ticks += all;
         if (spent > sum->most)
@@ -241,49 +244,17 @@ void profile_record(enum profile_call call, uint64_t began, uint64_t waited)
 
 /* ---- calls whose waits the engine counts ------------------------------------------------------------------------- */
 
-#define MUCH       32768 /* bytes: to move them takes longer than reading the clock does */
-#define MUCH_LATER    64 /* so many calls after them are timed */
+#define MUCH        (1 << 20) /* bytes in a step: to move them takes longer than reading the clock does */
+#define MUCH_SINGLE 64        /* so many calls after it are timed */
 
-static _Thread_local struct {
-    uint64_t waited, bytes; /* by the engine's counters, when the call began */
-    uint32_t timed;         /* calls that are to be timed in any case */
-} before;
-
-/* They are counted by process: where several threads may wait, all is timed. */
-static inline const struct base_counters *counters_now(void)
+void profile_record_wait(enum profile_call call, uint64_t began, uint64_t waited_ns)
 {
-    return likely(engine_counters) && likely(!profile_lock_wanted(&profile_lock)) ? *engine_counters : NULL;
-}
-
-uint64_t profile_enter_wait(enum profile_call call)
-{
-    const struct profile_slice *slice = profile_slice;
-    const struct base_counters *counters = counters_now();
-    if (unlikely(!counters || !slice) ||
-        unlikely(atomic_load_explicit(&slice->call[call].count, memory_order_relaxed) < profile_first))
-        return profile_enter_long();
-    if (profile_inside)
-        return 0;
-    uint64_t bytes = counters->send_bytes + counters->recv_bytes;
-    if (unlikely(bytes - before.bytes > MUCH))
-        before.timed = MUCH_LATER;
-    before.bytes = bytes;
-    before.waited = counters->waited;
-    profile_inside = true;
-    if (unlikely(before.timed)) {
-        before.timed--;
-        return clock_ticks();
+    struct base_counters *const *engine = atomic_load_explicit(&profile_engine, memory_order_relaxed);
+    if (engine && began != PROFILE_UNTIMED) {
+        uint64_t bytes = (*engine)->send_bytes + (*engine)->recv_bytes;
+        if (bytes - profile_thread.bytes > MUCH)
+            profile_thread.steps.single = MUCH_SINGLE;
+        profile_thread.bytes = bytes;
     }
-    return unlikely(profile_step_due(&profile_steps)) ? clock_ticks() : PROFILE_UNTIMED;
-}
-
-void profile_done_wait(enum profile_call call, uint64_t began)
-{
-    const struct base_counters *counters = counters_now();
-    uint64_t ns = counters && before.waited ? counters->waited - before.waited : 0;
-    before.waited = 0;
-    if (likely(began == PROFILE_UNTIMED && !ns && profile_slice))
-        profile_sum_count(&profile_slice->call[call]);
-    else
-        profile_record(call, began, (uint64_t)((unsigned __int128)ns * tick_rate >> 32));
+    profile_record(call, began, (uint64_t)((unsigned __int128)waited_ns * tick_rate >> 32));
 }

@@ -10,6 +10,7 @@
 struct profile_steps {
     uint32_t passed, step; /* calls of this step; it ends with the one after so many */
     uint32_t random;
+    uint32_t single; /* so many of the next steps are one call long */
     uint64_t spent_until; /* the first call began, and what all calls took since then: never in the future */
 };
 
@@ -36,7 +37,8 @@ static inline uint64_t profile_step_end(struct profile_steps *steps, uint64_t be
         uint64_t all = ticks * steps->passed, most = ended > steps->spent_until ? ended - steps->spent_until : 0;
         ticks = all < most ? all : most;
         steps->random = steps->random * 1664525 + 1013904223;
-        steps->step = (uint32_t)((uint64_t)steps->random * (2 * PROFILE_TIMED_ONE - 1) >> 32);
+        steps->step = steps->single ? 0 : (uint32_t)((uint64_t)steps->random * (2 * PROFILE_TIMED_ONE - 1) >> 32);
+        steps->single -= steps->single > 0;
         steps->passed = 0;
     }
     steps->spent_until += ticks;
