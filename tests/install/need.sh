@@ -33,4 +33,9 @@ expect_status 0 "only what some tests want is missing"
 expect_err 'apt-get install .*mpich' "only what some tests want is missing"
 ask check true
 expect_status 1 "the same in CI"
+
+# what hides all that only some tests want, and nothing else
+run 60 bash "$VIADUCT_SOURCE/tests/lib/bare" bash -c 'command -v gdb strace python3 ip man zsh; echo; command -v sh sed mktemp'
+expect_status 0 "tests/lib/bare"
+[ "$(sed '/^$/,$d' "$work/out" | wc -l) $(sed '0,/^$/d' "$work/out" | wc -l)" = "0 3" ] || fail "tests/lib/bare leaves $(cat "$work/out")"
 finish
