@@ -312,10 +312,13 @@
 #define A_HANDLE_OUT(size, kind, type, stem, name, ...)                                                                \
     if (!error)                                                                                                        \
         *name = fortran_to(stem, c_##name);
-#define A_HANDLE_IO(size, kind, type, stem, name, ...) *name = fortran_to(stem, c_##name);
+#define A_HANDLE_IO(size, kind, type, stem, name, ...) /* a number that is no handle in C stays */                     \
+    if (!error || c_##name)                                                                                            \
+        *name = fortran_to(stem, c_##name);
 #define A_HANDLES_IO(size, kind, type, stem, name, ...)                                                                \
     for (size_t i = 0; c_##name && i < n_##name; i++)                                                                  \
-        name[i] = fortran_to(stem, c_##name[i]);
+        if (!error || c_##name[i])                                                                                     \
+            name[i] = fortran_to(stem, c_##name[i]);
 #define A_HANDLES_OUT(size, kind, type, stem, name, ...)                                                               \
     for (size_t i = 0; c_##name && !error && i < n_##name; i++)                                                        \
         if (c_##name[i])                                                                                               \

@@ -48,7 +48,8 @@ OWN_ENTRY(op_free, int *op, int *ierror)
 {
     MPI_Op freed = MPI_Op_fromint(*op);
     int error = C(Op_free)(&freed);
-    *op = MPI_Op_toint(freed);
+    if (!error)
+        *op = MPI_Op_toint(freed);
     tell(ierror, error);
 }
 
