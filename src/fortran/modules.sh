@@ -1,5 +1,5 @@
 #!/bin/sh
-# Writes mpi_f08.f90, mpi.f90 and mpif.h, and a stamp of all three: constants from mpi.h, interfaces from the table of
+# Writes mpi_f08.f90, mpi.f90 and mpif.h: constants from mpi.h, interfaces from the table of
 # calls by way of modules.def.
 #   modules.sh COMPILER SOURCE FOLDER     COMPILER: of C, for its preprocessor
 set -eu
@@ -153,5 +153,3 @@ supported() { # whether sections move as they are
         interfaces HEADER
     } | both_forms
 } >"$folder/mpif.h"
-
-cat "$folder/mpi_f08.f90" "$folder/mpi.f90" "$folder/mpif.h" | cksum >"$folder/stamp"
