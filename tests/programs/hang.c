@@ -1,4 +1,5 @@
-/* Ranks that wait for each other for ever, or talk, in the way that the first argument names; see tests/tools/stuck.sh and top.sh. */
+/* Ranks that wait for each other for ever, or talk, in the way that the first argument names; see tests/tools/stuck.sh
+ * and top.sh. */
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>
@@ -33,6 +34,15 @@ static void tag(void)
         send(1, 6, MPI_COMM_WORLD);
     if (rank == 1)
         receive(0, 5, MPI_COMM_WORLD);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void sender(void)
+{
+    if (rank == 0)
+        send(1, 5, MPI_COMM_WORLD);
+    if (rank == 1)
+        receive(2, 5, MPI_COMM_WORLD);
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
@@ -110,9 +120,10 @@ static void talk(void)
 static const struct way {
     const char *name;
     void (*hang)(void);
-} ways[] = {{"cycle", cycle}, {"collectives", collectives}, {"tag", tag},     {"communicator", communicator},
-            {"loop", loop},   {"gone", gone},               {"large", large}, {"talk", talk},
-            {"halves", halves}, {"mixed", mixed}};
+} ways[] = {{"cycle", cycle}, {"collectives", collectives}, {"tag", tag}, {"communicator", communicator},
+            {"sender", sender},
+            {"loop", loop}, {"gone", gone}, {"large", large}, {"talk", talk}, {"halves", halves},
+            {"mixed", mixed}};
 
 int main(int argc, char **argv)
 {

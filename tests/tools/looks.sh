@@ -62,6 +62,41 @@ end
 wait $top || fail "top ends with status $?"
 each "there is no process $job; viaduct jobs lists the jobs"
 
+# ranks that are killed while they are looked at: what is said is of the job or one sentence
+begin 6 tag
+eventually 10 "$viaduct" jobs $job >/dev/null || fail "jobs of six ranks"
+ranks=$(processes -f "^$programs/hang tag")
+look_on() { # VERB [OPTION...]: again and again, until there is no job
+    : >$work/said.$1
+    while timeout 20 $viaduct "$@" $job >>$work/said.$1 2>>$work/errors.$1; [ $? -le 2 ] || echo "status above 2" >>$work/errors.$1; do
+        grep -qE "there is no process|status above" $work/errors.$1 && return
+    done
+}
+for look in jobs stuck "top -n 1"; do look_on $look & done
+for look in jobs stuck top; do eventually 10 test -s $work/said.$look || fail "$look says nothing"; done
+for rank in $ranks; do kill -KILL $rank 2>/dev/null; done
+wait
+for look in jobs stuck top; do
+    grep -q "^viaduct $look: there is no process $job" $work/errors.$look && ! grep -vq "^viaduct $look: " $work/errors.$look ||
+        fail "$look of a job that is killed: $(cat $work/errors.$look)"
+done
+
+# another launcher: its own process is none of ours, each rank leads to the ranks of this host
+if type mpiexec.hydra >/dev/null 2>&1; then
+    mpiexec.hydra -n 4 $programs/hang cycle >$work/said 2>$work/said.err &
+    job=$!
+    eventually 20 grep -q there $work/said.err || fail "under hydra: not started: $(cat $work/said.err)"
+    rank=$(processes -f "^$programs/hang cycle" | head -1)
+    waits() { $viaduct jobs $rank >$work/jobs && [ "$(grep -cE '^rank [0-3] \(pid [0-9]+.*: waits ' $work/jobs)" -eq 4 ]; }
+    eventually 10 waits || fail "under hydra jobs says: $(cat $work/jobs)"
+    expect 1 "~^a cycle of 3: rank 1, which waits for 2" "" $viaduct stuck $rank
+    $viaduct jobs | grep -qE " hang +4 .*all wait$" || fail "under hydra jobs lists: $($viaduct jobs)"
+    expect 1 "" "~^viaduct jobs: process $job is neither the launcher nor a rank of a job" $viaduct jobs $job
+    end
+else
+    echo "not tried: hydra (mpiexec.hydra is not installed)"
+fi
+
 # a launcher of another build, and its program
 id=$(sed -n 's/.*BUILD_ID "\(.*\)"/\1/p' "$VIADUCT_BUILD/generated/build_id.h")
 mkdir $work/bin
@@ -74,7 +109,8 @@ $viaduct jobs | grep -qE "^ *$job .*of another build of Viaduct$" || fail "jobs 
 expect 0 "" "~^viaduct jobs: no rank tells what it does: .* another build of Viaduct" $work/bin/viaduct jobs $job
 rank=$(processes -f "^$programs/hang tag" | head -1)
 expect 2 "" "~^viaduct stuck: the job of process [0-9]+ uses another build of Viaduct than this program: call the viaduct" $work/bin/viaduct stuck $rank
-expect 1 "~^rank 1 waits .* the tag differs" "" $viaduct stuck $rank # ranks and tool are of one build
+names_tag() { $viaduct stuck $rank >$work/stuck 2>&1; [ $? -eq 1 ] && grep -q "^rank 1 waits .* the tag differs" $work/stuck; }
+eventually 10 names_tag || fail "ranks and tool are of one build: $(cat $work/stuck)"
 end
 
 # ranks in another PID namespace: what they wait for is told, of their processes nothing, for other processes have these numbers here

@@ -56,6 +56,8 @@ has "<tr><td>ranks in this report<td>4 of 4"
 has "<tr><td>hosts<td>2"
 has "<tr><td>3<td>0<td>13<td>10.04 kB"
 has "<tr><td>VIADUCT_TRANSPORTS<td class='text'>tcp"
+has "<h2>By the second"
+grep -qE "card 0, [^<:]*: at most [0-9.]+ [kMG]?B a second" $work/page.html || fail "no card by the second"
 
 # a tool that stands between the program and MPI, and another preload
 cat >$work/tool.c <<'C'

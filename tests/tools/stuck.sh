@@ -28,6 +28,7 @@ hangs 16 cycle "^a cycle of 3: rank 1, which waits for 2, which waits for 3, whi
 hangs 4 collectives "^ranks 0, 2, 3 wait in MPI_Barrier on MPI_COMM_WORLD$" "^rank 1 waits in MPI_Bcast on MPI_COMM_WORLD$"
 hangs 3 tag "^rank 1 waits .* with tag 5 on MPI_COMM_WORLD; a message from rank 0 with tag 6 .*: the tag differs$"
 hangs 3 communicator "^rank 1 waits .* a message from rank 0 with tag 5 on communicator [0-9]+ has come .*: the communicator differs$"
+hangs 3 sender "^rank 1 waits .* from rank 2 with tag 5 on MPI_COMM_WORLD; a message from rank 0 with tag 5 .*: the sender differs$"
 for ways in all tcp; do # in a half of 8 ranks, rank 4 is the third, and 6 the fourth
     [ $ways = all ] || export VIADUCT_TRANSPORTS=$ways
     hangs 8 halves "^ranks 0, 2, 6 wait in MPI_Barrier on communicator [0-9]+ \(ranks 0, 2, 4, 6\)$" \
