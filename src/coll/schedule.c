@@ -561,7 +561,7 @@ static void guard_ended(struct msg_request *request)
     schedule_ended(schedule);
 }
 
-/* A visit ends by itself; of some ranks of a context others may die. All starts of a schedule have one guard's tag:
+/* A visit ends by itself. All starts of a schedule have one guard's tag:
  * where one has ended early messages of it may be left, so those behind it end in the same way. */
 static int guard_start(struct coll_schedule *schedule)
 {
@@ -571,7 +571,7 @@ static int guard_start(struct coll_schedule *schedule)
     schedule->guard.owner = schedule;
     atomic_store_explicit(&schedule->ends, guards ? 2 : 1, memory_order_relaxed);
     int error = guards ? vmsg_guard_start(&schedule->guard, group->context, tag_first(group, schedule->tag),
-                                          !group->member)
+                                          group->member, group->size)
                        : OK;
     if (unlikely(error))
         atomic_store_explicit(&schedule->ends, 1, memory_order_relaxed);

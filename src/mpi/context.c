@@ -103,7 +103,7 @@ static struct coll_call masks_join(struct mpi_agreement *agreement, struct coll_
 /* Each group alone, then the leaders, then each tells its group. */
 static int masks_join_over_bridge(struct mpi_agreement *agreement)
 {
-    const struct mpi_bridge *bridge = agreement->bridge;
+    struct mpi_bridge *bridge = agreement->bridge;
     struct coll_group *group = &bridge->local->coll;
     struct { /* from the leader */
         uint64_t mask[MPI_ID_MASK];

@@ -25,9 +25,14 @@ struct mpi_bridge {
     int leader;               /* rank in it */
     struct mpi_message remote; /* to and from the other leader; looked at by the leader alone */
     int failed;                /* at the leader: a class that was raised, and that all hear of */
+    bool parted;               /* at the leader: the other leader waits for nothing any more */
 };
-/* Of both leaders: BYTES from MINE go to the other's THEIRS. An error of the engine. */
-int mpi_bridge_swap(const struct mpi_bridge *bridge, const void *mine, void *theirs, int bytes);
+#define MPI_BRIDGE_MOST 1024
+/* Of both leaders: BYTES, MPI_BRIDGE_MOST at most, from MINE go to the other's THEIRS. An error of the engine, also
+ * where the other group has failed. */
+int mpi_bridge_swap(struct mpi_bridge *bridge, const void *mine, void *theirs, int bytes);
+/* The last step of both leaders: each tells the other how its group has ended, so that none waits in vain. */
+void mpi_bridge_part(struct mpi_bridge *bridge, int class);
 /* A context of all ranks of the job, where *CONTEXT is NULL. What comes before it is open is kept. */
 int mpi_world_context_open(uint32_t id, enum mpi_context which, struct msg_context **context);
 /* The context WHICH of COMM's messages to its peers; an error of the engine. */

@@ -120,21 +120,26 @@ static void comm_forget(struct mpi_comm *comm)
 static int inter_from_groups(const char *call, struct mpi_thing *thing, struct mpi_group *local, int leader,
                              MPI_Group remote, int remote_leader, const char *text, MPI_Comm *out)
 {
-    struct mpi_comm *comm, *pair = NULL;
+    struct mpi_comm *comm = NULL, *pair = NULL;
     *out = MPI_COMM_NULL;
-    int error = group_check(call, thing, local, text) ?: plain_make(call, thing, local, MAKES_LOCAL, text, &comm);
+    int error = group_check(call, thing, local, text);
     if (error)
         return error;
+    error = plain_make(call, thing, local, MAKES_LOCAL, text, &comm);
     struct mpi_bridge bridge = {call, comm, leader};
-    if (leader == local->rank)
+    if (leader == local->rank) /* also where its group has failed: the other leader waits for it */
         bridge.failed = leaders_meet(call, thing, &bridge, local, remote, remote_leader, text, &pair);
-    error = mpi_inter_make(&bridge, out);
+    if (!error)
+        error = mpi_inter_make(&bridge, out);
+    else if (pair)
+        mpi_bridge_part(&bridge, error);
     if (pair) {
         (void)mpi_object_unpublish(pair);
         mpi_comm_drop(pair); /* the user's reference */
         comm_forget(pair);
     }
-    comm_forget(comm);
+    if (comm)
+        comm_forget(comm);
     return error;
 }
 

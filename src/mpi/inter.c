@@ -3,7 +3,7 @@
 #include "mpi/context.h"
 #include "mpi/request.h"
 
-#define PART 256 /* ranks that are told at once */
+#define PART (MPI_BRIDGE_MOST / (int)sizeof(int)) /* ranks that are told at once */
 
 int mpi_greatest_find(const char *name, struct mpi_comm *comm, int *numbers, uint64_t count)
 {
@@ -18,13 +18,14 @@ int mpi_greatest_find(const char *name, struct mpi_comm *comm, int *numbers, uin
 }
 
 /* All of the local group have named the same leader, which is there. */
-static int leaders_compare(const struct mpi_bridge *bridge)
+static int leaders_compare(struct mpi_bridge *bridge)
 {
     struct mpi_comm *local = bridge->local;
     int most[2] = {bridge->leader, ~bridge->leader}; /* the greatest, and the least */
     int error = mpi_greatest_find(bridge->call, local, most, 2);
     if (error)
         return error;
+    bridge->parted = most[0] != ~most[1]; /* the other group need not wait for this rank */
     if (most[0] != ~most[1])
         return mpi_error(local, bridge->call, MPI_ERR_RANK, "the leaders differ: rank %d here, %d elsewhere",
                          bridge->leader, bridge->leader == most[0] ? ~most[1] : most[0]);
@@ -43,12 +44,14 @@ static int leader_tells(const struct mpi_bridge *bridge, void *data, uint64_t by
 }
 
 /* BYTES of MINE, of the other group's THEIRS, at the leaders, and then in both groups. A class that was raised. */
-static int groups_swap(const struct mpi_bridge *bridge, const void *mine, void *theirs, int bytes)
+static int groups_swap(struct mpi_bridge *bridge, const void *mine, void *theirs, int bytes)
 {
     struct mpi_comm *local = bridge->local;
     struct mpi_target target;
     bool leads = bridge->leader == local->thing.rank;
-    int class = leads ? bridge->failed ?: mpi_message_check(&bridge->remote, false, &target) : MPI_SUCCESS, error = OK;
+    int error = OK, class = MPI_SUCCESS;
+    if (leads)
+        class = bridge->failed = bridge->failed ?: mpi_message_check(&bridge->remote, false, &target);
     if (leads && !class && (error = mpi_bridge_swap(bridge, mine, theirs, bytes)))
         class = mpi_engine_error(local, bridge->call, error);
     error = leader_tells(bridge, &class, sizeof class);
@@ -61,7 +64,7 @@ static int groups_swap(const struct mpi_bridge *bridge, const void *mine, void *
 
 /* The other group, in parts that need no memory: where there is none for the whole, *OUT is NULL, and this rank goes on
  * for the others. A class that was raised. */
-static int remote_find(const struct mpi_bridge *bridge, struct mpi_group **out)
+static int remote_find(struct mpi_bridge *bridge, struct mpi_group **out)
 {
     struct mpi_comm *local = bridge->local;
     int mine[PART], theirs[PART];
@@ -101,6 +104,8 @@ int mpi_inter_make(struct mpi_bridge *bridge, MPI_Comm *out)
     if (!error)
         error = mpi_comm_make(&(struct mpi_child){bridge->call, local, local->group, other, .bridge = bridge,
                                                   .unable = !other}, out);
+    if (bridge->leader == local->thing.rank)
+        mpi_bridge_part(bridge, error);
     mpi_drop(other);
     return error;
 }

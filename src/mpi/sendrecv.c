@@ -136,14 +136,22 @@ ENTRIES(MPI_Isendrecv_replace, MPI_Isendrecv_replace_c, MPI_DATA_, (BOTH_RANKS, 
 
 /* ---- between the leaders of two groups ---- */
 
-int mpi_bridge_swap(const struct mpi_bridge *bridge, const void *mine, void *theirs, int bytes)
+struct bridge_part {
+    int64_t class; /* why the sender's group has ended; nothing follows then */
+    char data[MPI_BRIDGE_MOST];
+};
+#define PART_HEAD (int)offsetof(struct bridge_part, data)
+
+static int parts_swap(const struct mpi_bridge *bridge, const struct bridge_part *mine, int bytes,
+                      struct bridge_part *theirs)
 {
     struct mpi_message to = bridge->remote, from = bridge->remote;
     struct mpi_target target;
     struct msg_request send, receive;
     to.buffer = mine;
+    to.count = bytes;
     from.buffer = theirs;
-    to.count = from.count = bytes;
+    from.count = sizeof *theirs;
     if (mpi_message_check(&to, false, &target))
         return ERR_ARGUMENT; /* not after the first check, in remote_find */
     int error = mpi_operation_start(&receive, &from, &target, WAY_RECEIVE, NULL);
@@ -154,4 +162,26 @@ int mpi_bridge_swap(const struct mpi_bridge *bridge, const void *mine, void *the
         vmsg_cancel(&receive);
     int received = mpi_wait_here(&receive);
     return error ?: mpi_wait_here(&send) ?: received;
+}
+
+int mpi_bridge_swap(struct mpi_bridge *bridge, const void *mine, void *theirs, int bytes)
+{
+    struct bridge_part to = {.class = MPI_SUCCESS}, from = {.class = MPI_SUCCESS}; /* nothing comes of MPI_PROC_NULL */
+    memcpy(to.data, mine, (size_t)bytes);
+    int error = parts_swap(bridge, &to, PART_HEAD + bytes, &from);
+    bridge->parted = error || from.class;
+    if (!bridge->parted)
+        memcpy(theirs, from.data, (size_t)bytes);
+    return error || !from.class ? error
+                                : vbase_fail(from.class == MPI_ERR_PROC_ABORTED ? ERR_PEER_DEAD
+                                             : from.class == MPI_ERR_NO_MEM     ? ERR_MEMORY
+                                                                                : ERR_ARGUMENT,
+                                             "the other group has failed: %s", mpi_class_sentence((int)from.class));
+}
+
+void mpi_bridge_part(struct mpi_bridge *bridge, int class)
+{
+    struct bridge_part to = {.class = class}, from;
+    if (!bridge->failed && !bridge->parted)
+        (void)parts_swap(bridge, &to, PART_HEAD, &from);
 }

@@ -258,9 +258,11 @@ VEXPORT void vmsg_withdraw(struct msg_context *context, const int *members, int 
 /* This rank has. Others may hear of it when the context is closed: its id is given to no other one that has this rank
  * as a member. */
 VEXPORT bool vmsg_context_withdrew(const struct msg_context *context);
-/* Starts a request that ends with ERR_MEMORY when another member withdraws from it, and (DIES) with ERR_PEER_DEAD when
- * a rank of CONTEXT dies, or is dead. ERR_MEMORY: one has withdrawn, and nothing is started. */
-VEXPORT int vmsg_guard_start(struct msg_request *guard, struct msg_context *context, int tag, bool dies) MUST_CHECK;
+/* Starts a request that ends with ERR_MEMORY when another member withdraws from it, and with ERR_PEER_DEAD when one
+ * dies, or is dead. MEMBERS: SIZE ranks of CONTEXT, which stay there until it is over; NULL: all. ERR_MEMORY: one has
+ * withdrawn, and nothing is started. */
+VEXPORT int vmsg_guard_start(struct msg_request *guard, struct msg_context *context, int tag, const int *members,
+                             int size) MUST_CHECK;
 /* True: it is over, and its callback is never called. False: that is called soon, or was. */
 VEXPORT bool vmsg_guard_end(struct msg_request *guard) MUST_CHECK;
 

@@ -96,7 +96,7 @@ void vmsg_withdrawals_drop(const struct msg_context *context)
 
 /* ---- guards ---- */
 
-int vmsg_guard_start(struct msg_request *guard, struct msg_context *context, int tag, bool dies)
+int vmsg_guard_start(struct msg_request *guard, struct msg_context *context, int tag, const int *members, int size)
 {
     struct msg_engine *engine = &vmsg_engine;
     int error = OK;
@@ -105,7 +105,8 @@ int vmsg_guard_start(struct msg_request *guard, struct msg_context *context, int
     guard->context = context;
     guard->peer = NULL;
     guard->result.tag = tag;
-    guard->order = dies;
+    guard->buffer.base = (void *)members;
+    guard->buffer.count = (uint64_t)size;
     msg_phase_set(guard, MSG_PHASE_POSTED);
     atomic_store_explicit(&guard->state, MSG_PENDING, memory_order_relaxed);
     msg_lock(&engine->leaf);
@@ -116,7 +117,7 @@ int vmsg_guard_start(struct msg_request *guard, struct msg_context *context, int
     if (likely(!error))
         list_append(&engine->guards, &guard->link);
     msg_unlock(&engine->leaf);
-    if (unlikely(dies && atomic_load_explicit(&engine->deaths, memory_order_relaxed)))
+    if (unlikely(atomic_load_explicit(&engine->deaths, memory_order_relaxed)))
         msg_death_again();
     return error;
 }
@@ -133,7 +134,18 @@ bool vmsg_guard_end(struct msg_request *guard)
     return posted;
 }
 
-/* Those of contexts that the rank is a member of: all that its death ends, or those of context ID and TAG. */
+/* Whether GUARD is of an operation that the rank takes part in. */
+static bool guard_is_with(const struct msg_request *guard, int world)
+{
+    const int *members = guard->buffer.base;
+    int rank = vmsg_context_rank_of(guard->context, world);
+    uint64_t i = 0;
+    while (members && i < guard->buffer.count && members[i] != rank)
+        i++;
+    return rank >= 0 && (!members || i < guard->buffer.count);
+}
+
+/* Those with the rank: all, or those of context ID and TAG. */
 static void guards_end(int world, uint32_t id, int tag, int error)
 {
     struct list over;
@@ -141,8 +153,8 @@ static void guards_end(int world, uint32_t id, int tag, int error)
     msg_lock(&vmsg_engine.leaf);
     list_for_each(node, &vmsg_engine.guards) {
         struct msg_request *guard = container_of(node, struct msg_request, link);
-        bool ends = tag == MSG_ANY_TAG ? guard->order : guard->context->id == id && guard->result.tag == tag;
-        if (!ends || vmsg_context_rank_of(guard->context, world) < 0)
+        bool ends = tag == MSG_ANY_TAG || (guard->context->id == id && guard->result.tag == tag);
+        if (!ends || !guard_is_with(guard, world))
             continue;
         list_remove(node);
         msg_phase_set(guard, MSG_PHASE_MOVING);

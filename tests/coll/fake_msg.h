@@ -260,9 +260,9 @@ void vmsg_withdraw(struct msg_context *context, const int *members, int size, in
 {
     (void)context, (void)members, (void)size, (void)tag;
 }
-int vmsg_guard_start(struct msg_request *guard, struct msg_context *context, int tag, bool dies)
+int vmsg_guard_start(struct msg_request *guard, struct msg_context *context, int tag, const int *members, int size)
 {
-    (void)guard, (void)context, (void)tag, (void)dies;
+    (void)guard, (void)context, (void)tag, (void)members, (void)size;
     return OK;
 }
 bool vmsg_guard_end(struct msg_request *guard)

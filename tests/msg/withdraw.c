@@ -38,13 +38,13 @@ static void late(int rank, bool kept)
     if (rank == 0) {
         if (!kept) {
             context = open_context(LATE, others, 2, 0);
-            CHECK_EQUAL(vmsg_guard_start(&guard, context, TAG, true), OK);
+            CHECK_EQUAL(vmsg_guard_start(&guard, context, TAG, NULL, 0), OK);
         }
         turn_give(1);
         turn_await(1);
         if (kept) {
             context = open_context(LATE, others, 2, 0);
-            CHECK_EQUAL(vmsg_guard_start(&guard, context, TAG, true), OK);
+            CHECK_EQUAL(vmsg_guard_start(&guard, context, TAG, NULL, 0), OK);
         }
         guard_is_quiet(&guard);
         vmsg_context_close(context);
@@ -72,7 +72,7 @@ static void both(int rank)
     } else if (rank == 0) {
         turn_await(2);
         context = open_context(EARLY, pair, 2, 0);
-        CHECK_EQUAL(vmsg_guard_start(&guard, context, TAG, true), ERR_MEMORY);
+        CHECK_EQUAL(vmsg_guard_start(&guard, context, TAG, NULL, 0), ERR_MEMORY);
     }
     vmsg_context_close(context);
 }
@@ -86,8 +86,8 @@ static void while_waiting(int rank)
         vmsg_withdraw(context, NULL, 3, TAG);
         turn_give(0);
     } else if (rank == 0) {
-        CHECK_EQUAL(vmsg_guard_start(&guard, context, TAG, true), OK);
-        CHECK_EQUAL(vmsg_guard_start(&other, context, TAG + 1, true), OK);
+        CHECK_EQUAL(vmsg_guard_start(&guard, context, TAG, NULL, 0), OK);
+        CHECK_EQUAL(vmsg_guard_start(&other, context, TAG + 1, NULL, 0), OK);
         turn_give(1);
         turn_await(1);
         CHECK(vmsg_request_done(&guard));
