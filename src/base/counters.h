@@ -9,7 +9,7 @@
 #include <stdatomic.h>
 
 /* What the process waits for, written before it sleeps. Ranks are those of the job; -1: any, of a tag as well. */
-enum base_waits { WAITS_NOT, WAITS_RECEIVE, WAITS_SEND, WAITS_COLLECTIVE, WAITS_FENCE, WAITS_ELSE };
+enum base_waits { WAITS_NOT, WAITS_RECEIVE, WAITS_SEND, WAITS_COLLECTIVE, WAITS_FENCE, WAITS_GROUP, WAITS_ELSE };
 struct base_message { /* on a communicator, which its id names */
     int32_t peer, tag;
     uint32_t context, there; /* there: not 0; or there is none */

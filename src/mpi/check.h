@@ -1,6 +1,7 @@
 /* VIADUCT_CHECK: what was never freed or received is told at MPI_Finalize (leftover.c), and a message that is received
  * as other types than it was sent as is told at once (signature.c). Collectives that differ between ranks are errors
- * (check_call.c). Without the setting it costs a look at a flag. */
+ * (check_call.c), and so are two leaders that do not meet (check_leaders.c). Without the setting
+ * it costs a look at a flag. */
 #pragma once
 
 #include "mpi/process.h"
@@ -45,6 +46,9 @@ bool mpi_check_call_done(const struct mpi_call_check *check) COLD;
 bool mpi_check_call_failed(const struct mpi_call_check *check) COLD;
 int mpi_check_call_raise(const struct mpi_call_check *check, const char *call) COLD;
 void mpi_check_call_drop(struct mpi_call_check *check) COLD;
+/* Before the leaders of two groups talk over PEER (check_leaders.c): raises what differs. */
+struct mpi_bridge;
+int mpi_check_leaders(const struct mpi_bridge *bridge, const struct mpi_comm *peer) COLD;
 void mpi_check_leftovers(void); /* at MPI_Finalize */
 
 #pragma GCC visibility pop

@@ -195,7 +195,8 @@ static int comm_create_group(const char *call, struct mpi_comm *parent, struct m
     if (error || group->rank == MPI_UNDEFINED)
         return error;
     snprintf(text, sizeof text, "%u %d", parent->id, tag);
-    return mpi_tag_agree(call, &parent->thing, group, MAKES_SOME, text, &child.tag) ?: mpi_comm_make(&child, out);
+    return mpi_tag_agree(call, &parent->thing, group, &(struct mpi_subject){MAKES_SOME, text, parent, tag}, &child.tag)
+               ?: mpi_comm_make(&child, out);
 }
 
 #define MEMBERS GIVEN(newcomm), GROUP_OF(group)

@@ -61,6 +61,15 @@ void mpi_id_give(uint32_t id);
 
 /* What members of a group alone do, see question.c; the middle two are on the way to an intercommunicator. */
 enum mpi_purpose { MAKES_PLAIN, MAKES_LOCAL, MAKES_LEADERS, MAKES_SOME };
-/* A tag for an agreement of GROUP, which all its members ask for with the same TEXT. A class that THING has raised. */
-int mpi_tag_agree(const char *call, struct mpi_thing *thing, struct mpi_group *group, enum mpi_purpose purpose,
-                  const char *text, int *tag);
+/* What tells a call of a group apart: the text; where that is made of a tag and a parent, these are told to tools. */
+struct mpi_subject {
+    enum mpi_purpose purpose;
+    const char *text;
+    const struct mpi_comm *parent; /* NULL: none */
+    int tag;
+};
+/* A tag for an agreement of GROUP, for which all its members ask with the same SUBJECT. A class that was raised. */
+int mpi_tag_agree(const char *call, struct mpi_thing *thing, struct mpi_group *group, const struct mpi_subject *subject,
+                  int *tag);
+/* The context of questions; messages of other kinds in it have the tag INT32_MAX. An error of the engine. */
+int mpi_questions_open(struct msg_context **context);

@@ -19,7 +19,7 @@ static int plain_make(const char *call, struct mpi_thing *thing, struct mpi_grou
                       const char *text, struct mpi_comm **out)
 {
     uint32_t id;
-    int tag, class = mpi_tag_agree(call, thing, group, purpose, text, &tag);
+    int tag, class = mpi_tag_agree(call, thing, group, &(struct mpi_subject){purpose, text}, &tag);
     if (class)
         return class;
     struct mpi_comm *comm = mpi_comm_new(NULL, group, group);

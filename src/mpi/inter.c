@@ -1,5 +1,6 @@
 /* Intercommunicators: two groups that talk to each other. Each is made from a communicator of each group and one that
  * both leaders are in; afterwards it is a communicator like any other, whose messages go to the other group. */
+#include "mpi/check.h"
 #include "mpi/context.h"
 #include "mpi/request.h"
 
@@ -43,15 +44,21 @@ static int leader_tells(const struct mpi_bridge *bridge, void *data, uint64_t by
     return error ? mpi_engine_error(bridge->local, bridge->call, error) : MPI_SUCCESS;
 }
 
+/* At the leader: its arguments are right, and the other leader's fit. */
+static void leader_check(struct mpi_bridge *bridge)
+{
+    struct mpi_target target;
+    bridge->failed = bridge->failed ?: mpi_message_check(&bridge->remote, false, &target);
+    if (unlikely(mpi_checking && !bridge->failed))
+        bridge->failed = mpi_check_leaders(bridge, target.comm);
+}
+
 /* BYTES of MINE, of the other group's THEIRS, at the leaders, and then in both groups. A class that was raised. */
 static int groups_swap(struct mpi_bridge *bridge, const void *mine, void *theirs, int bytes)
 {
     struct mpi_comm *local = bridge->local;
-    struct mpi_target target;
     bool leads = bridge->leader == local->thing.rank;
-    int error = OK, class = MPI_SUCCESS;
-    if (leads)
-        class = bridge->failed = bridge->failed ?: mpi_message_check(&bridge->remote, false, &target);
+    int error = OK, class = leads ? bridge->failed : MPI_SUCCESS;
     if (leads && !class && (error = mpi_bridge_swap(bridge, mine, theirs, bytes)))
         class = mpi_engine_error(local, bridge->call, error);
     error = leader_tells(bridge, &class, sizeof class);
@@ -68,7 +75,10 @@ static int remote_find(struct mpi_bridge *bridge, struct mpi_group **out)
 {
     struct mpi_comm *local = bridge->local;
     int mine[PART], theirs[PART];
-    int size = 0, error = leaders_compare(bridge) ?: groups_swap(bridge, &local->size, &size, sizeof size);
+    int size = 0, error = leaders_compare(bridge);
+    if (!error && bridge->leader == local->thing.rank)
+        leader_check(bridge);
+    error = error ?: groups_swap(bridge, &local->size, &size, sizeof size);
     int *world = error ? NULL : calloc((size_t)size + PART, sizeof(int));
     for (int at = 0; !error && (at < local->size || at < size); at += PART) {
         for (int i = 0; i < PART; i++)

@@ -31,6 +31,7 @@ struct asking {
     const char *call;
     struct mpi_thing *thing; /* for errors */
     struct mpi_group *group;
+    const struct mpi_subject *subject;
     struct question question;
     struct asked *heard; /* of the other members, at the leader */
     int count;
@@ -42,6 +43,13 @@ static struct base_lock lock; /* of all below */
 static struct asked *unclaimed, **last_unclaimed = &unclaimed, *posted;
 static int leading;
 static uint32_t numbers;
+
+static int others_await(struct asking *asking, bool (*ready)(void *asking))
+{
+    const struct mpi_comm *parent = asking->subject->parent;
+    struct msg_context *context = parent ? parent->coll.context : questions;
+    return vmsg_wait_group(context, parent ? asking->subject->tag : -1, ready, asking);
+}
 
 /* ---- the leader's ---- */
 
@@ -127,7 +135,7 @@ static int questions_hear(struct asking *asking)
     base_lock(&lock);
     leading++;
     base_unlock(&lock);
-    int error = vmsg_wait_until(all_have_asked, asking);
+    int error = others_await(asking, all_have_asked);
     base_lock(&lock);
     struct asked *over = --leading == 0 ? posted : NULL;
     posted = over ? NULL : posted;
@@ -198,7 +206,7 @@ static int leader_ask(struct asking *asking, int *tag)
         int sent = vmsg_send(questions, from.rank, TAG_QUESTION, question,
                              offsetof(struct question, text) + strlen(question->text) + 1);
         if (!sent)
-            sent = vmsg_wait_until(answer_is_here, asking);
+            sent = others_await(asking, answer_is_here);
         if (!vmsg_request_done(&request))
             vmsg_cancel(&request);
         error = mpi_wait_here(&request);
@@ -221,13 +229,22 @@ static uint64_t ranks_hash(const struct mpi_group *group)
     return hash;
 }
 
-int mpi_tag_agree(const char *call, struct mpi_thing *thing, struct mpi_group *group, enum mpi_purpose purpose,
-                  const char *text, int *tag)
+int mpi_questions_open(struct msg_context **context)
 {
-    struct asking asking = {call, thing, group, {.purpose = purpose, .size = group->size, .ranks = ranks_hash(group)}};
     int error = mpi_world_context_open(MPI_ID_PARTS, CONTEXT_QUESTIONS, &questions);
+    *context = questions;
+    return error;
+}
+
+int mpi_tag_agree(const char *call, struct mpi_thing *thing, struct mpi_group *group, const struct mpi_subject *subject,
+                  int *tag)
+{
+    struct msg_context *context;
+    struct asking asking = {call, thing, group, subject,
+                            {.purpose = subject->purpose, .size = group->size, .ranks = ranks_hash(group)}};
+    int error = mpi_questions_open(&context);
     if (error)
         return mpi_engine_error(thing, call, error);
-    snprintf(asking.question.text, sizeof asking.question.text, "%s", text);
+    snprintf(asking.question.text, sizeof asking.question.text, "%s", subject->text);
     return group->rank == 0 ? leader_answer(&asking, tag) : leader_ask(&asking, tag);
 }

@@ -43,7 +43,8 @@ static struct {
 /* One thread's waiting. */
 struct waiting {
     struct msg_request *request; /* that is waited for; NULL: something else, */
-    struct msg_context *context; /* a collective over it, if it is not NULL */
+    struct msg_context *context; /* a collective over it, if it is not NULL; */
+    const int *group_tag;        /* but of a group alone where this is not NULL */
     uint64_t since;    /* of the first empty poll, 0: the last one found something */
     uint64_t looked;   /* at the clock, as the watcher: until then the waiting is to be counted; 0: nothing is */
     const struct patience *patience; /* from then on */
@@ -284,7 +285,7 @@ static bool watcher_sleep(struct waiting *waiting, bool (*ready)(void *), void *
     if (atomic_load_explicit(&vmsg_engine.chores, memory_order_relaxed) && vmsg_progress())
         return true;
     if (!ready(context))
-        vmsg_waits_tell(waiting->request, waiting->context, waiting->fence || waiting->woken,
+        vmsg_waits_tell(waiting->request, waiting->context, waiting->group_tag, waiting->fence || waiting->woken,
                         clock_ticks() - waiting->since);
     nics_sleep(waiting, from, ready, context);
     return false;
@@ -433,6 +434,11 @@ int vmsg_wait_until(bool (*ready)(void *context), void *context)
 int vmsg_wait_collective(struct msg_context *context, bool (*ready)(void *owner), void *owner)
 {
     return wait_open(ready, owner, (struct waiting){.context = context});
+}
+
+int vmsg_wait_group(struct msg_context *context, int tag, bool (*ready)(void *owner), void *owner)
+{
+    return wait_open(ready, owner, (struct waiting){.context = context, .group_tag = &tag});
 }
 
 int vmsg_wait_until_ticks(bool (*ready)(void *context), void *context, uint64_t ticks)

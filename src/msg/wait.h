@@ -33,7 +33,8 @@ void vmsg_wait_stop(void);
 
 /* ---- waits_for.c ------------------------------------------------------------------------------------------------ */
 /* For TICKS already: REQUEST, or a collective over CONTEXT, or a fence, or something else */
-void vmsg_waits_tell(struct msg_request *request, struct msg_context *context, bool fence, uint64_t ticks);
+void vmsg_waits_tell(struct msg_request *request, struct msg_context *context, const int *group_tag, bool fence,
+                     uint64_t ticks);
 void vmsg_waits_end(uint64_t ticks); /* it took so long */
 
 /* ---- word.c ----------------------------------------------------------------------------------------------------- */

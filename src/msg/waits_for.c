@@ -114,17 +114,22 @@ static enum base_waits kind_of(const struct msg_request *request, uint32_t id)
     return request->kind == MSG_SEND ? WAITS_SEND : WAITS_RECEIVE;
 }
 
-void vmsg_waits_tell(struct msg_request *request, struct msg_context *context, bool fence, uint64_t ticks)
+void vmsg_waits_tell(struct msg_request *request, struct msg_context *context, const int *group_tag, bool fence,
+                     uint64_t ticks)
 {
     struct base_message awaited = {.peer = -1, .tag = -1}, other = {.there = 0};
     struct msg_peer *peer = NULL;
     struct base_members members = {.size = 0};
-    enum base_waits kind = context ? WAITS_COLLECTIVE : fence ? WAITS_FENCE : WAITS_ELSE;
+    enum base_waits kind = group_tag ? WAITS_GROUP
+                           : context ? WAITS_COLLECTIVE
+                           : fence   ? WAITS_FENCE
+                                     : WAITS_ELSE;
     if (request) {
         awaited = awaited_by(request, &peer);
         kind = kind_of(request, awaited.context);
     } else if (context) {
         awaited.context = context->id;
+        awaited.tag = group_tag ? *group_tag : -1;
     }
     if (kind == WAITS_COLLECTIVE)
         awaited.peer = awaited.tag = -1;
@@ -132,7 +137,7 @@ void vmsg_waits_tell(struct msg_request *request, struct msg_context *context, b
         context = vmsg_engine.context[awaited.context];
         members = members_of(context);
         /* relaxed: others may count */
-        if (kind != WAITS_COLLECTIVE && __atomic_load_n(&vbase_counters->unexpected_now, __ATOMIC_RELAXED))
+        if (request && kind != WAITS_COLLECTIVE && __atomic_load_n(&vbase_counters->unexpected_now, __ATOMIC_RELAXED))
             other = unexpected_find(context, peer);
         msg_progress_leave();
     }

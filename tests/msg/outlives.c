@@ -22,7 +22,7 @@ static void outlives(int rank)
         fill(data, 1, BYTES);
         CHECK_EQUAL(vmsg_send_start(&request, &to, &buffer, MSG_STANDARD), OK);
         vmsg_context_close(context);
-        vmsg_waits_tell(&request, NULL, false, clock_ticks());
+        vmsg_waits_tell(&request, NULL, NULL, false, clock_ticks());
         const struct base_waiting *waiting = &vbase_counters->waiting;
         CHECK_EQUAL(waiting->kind, WAITS_SEND);
         CHECK_EQUAL(waiting->message.peer, 1);

@@ -105,6 +105,24 @@ static void mixed(void)
     MPI_Barrier(all);
 }
 
+/* Some make two communicators in one order, and rank 1 in the other. */
+static void orders(void)
+{
+    MPI_Group all;
+    MPI_Comm made[2];
+    MPI_Comm_group(MPI_COMM_WORLD, &all);
+    for (int i = 0; i < 2; i++)
+        MPI_Comm_create_group(MPI_COMM_WORLD, all, 11 + (i != (rank == 1)), &made[i]);
+}
+
+static void texts(void)
+{
+    MPI_Group all;
+    MPI_Comm made;
+    MPI_Comm_group(MPI_COMM_WORLD, &all);
+    MPI_Comm_create_from_group(all, rank == 1 ? "ice" : "ocean", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &made);
+}
+
 /* Two that answer each other for ever. */
 static void talk(void)
 {
@@ -123,7 +141,7 @@ static const struct way {
 } ways[] = {{"cycle", cycle}, {"collectives", collectives}, {"tag", tag}, {"communicator", communicator},
             {"sender", sender},
             {"loop", loop}, {"gone", gone}, {"large", large}, {"talk", talk}, {"halves", halves},
-            {"mixed", mixed}};
+            {"mixed", mixed}, {"orders", orders}, {"texts", texts}};
 
 int main(int argc, char **argv)
 {

@@ -45,6 +45,9 @@ hangs 40 mixed "^ranks 1, 2, 3, 4, 5, 6, 7, 8 and 31 more wait in MPI_Barrier on
 hangs 4 loop "^ranks 0, 1, 2 wait in MPI_Barrier on MPI_COMM_WORLD$" "^    rank 3 does not: it computes; its last call is MPI_Barrier$"
 hangs 3 gone "^rank 1 waits .*; rank 0 is in MPI_Finalize and will not do its part$"
 hangs 3 large "the tag differs$" "rank 0 waits .* in MPI_Send until rank 1 takes a message of 1048576 bytes with tag 8"
+hangs 3 orders "^rank 0 waits [0-9.]+ s in MPI_Comm_create_group until all of its group call it with tag 11 on MPI_COMM_WORLD$" \
+    "^rank 1 waits [0-9.]+ s in MPI_Comm_create_group until all of its group call it with tag 12 on MPI_COMM_WORLD$"
+hangs 2 texts "^rank 1 waits [0-9.]+ s in MPI_Comm_create_from_group until all of its group call it with the same string tag$"
 VIADUCT_TRANSPORTS=tcp hangs 3 tag "^rank 1 waits .*: the tag differs$" # without shared memory
 
 # jobs, by the launcher's pid and by a rank's; a stopped rank

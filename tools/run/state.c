@@ -194,6 +194,12 @@ static void wait_describe(const struct base_waiting *wait, char *text, size_t si
     case WAITS_COLLECTIVE:
         snprintf(text, size, "for the others on %s", communicator);
         break;
+    case WAITS_GROUP:
+        if (wait->message.tag >= 0)
+            snprintf(text, size, "until all of its group call it with tag %d on %s", wait->message.tag, communicator);
+        else
+            snprintf(text, size, "until all of its group call it with the same string tag");
+        break;
     case WAITS_FENCE:
         snprintf(text, size, "for all other ranks");
         break;

@@ -226,6 +226,18 @@ static void collectives(struct stuck *stuck)
     free(done);
 }
 
+/* ---- groups alone: which ranks are in one is not known, so each is told what it calls ---- */
+
+static void groups(struct stuck *stuck)
+{
+    char what[256];
+    for (int i = 0; i < stuck->job->count; i++)
+        if (stuck->waits[i] && stuck->job->rank[i].wait.kind == WAITS_GROUP) {
+            describe(stuck, i, what, sizeof what);
+            say(stuck, "rank %d %s", stuck->job->rank[i].rank, what);
+        }
+}
+
 /* ---- ends of chains ---------------------------------------------------------------------------------------------- */
 
 /* Ranks that do not wait, and for which others do, one after another. */
@@ -280,6 +292,7 @@ int stuck_explain(const struct state_job *job, const struct state_job *earlier, 
     cycles(&stuck);
     collectives(&stuck);
     awaited(&stuck);
+    groups(&stuck);
     free(waits);
     return stuck.found;
 }
