@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #define TEXT 512
+#define SLOW_MESSAGES 1000
 
 static void texts_check(const char *name, int name_length, const char *help, int help_length)
 {
@@ -57,6 +58,29 @@ static MPI_T_cvar_handle setting_open(const char *name)
     CHECK_OK(MPI_T_cvar_get_index(name, &index));
     CHECK_OK(MPI_T_cvar_handle_alloc(index, NULL, &handle, &count));
     return handle;
+}
+
+/* A text that has grown since its length was told fits into a buffer of that length. */
+static void grown_check(void)
+{
+    MPI_T_cvar_handle read, write;
+    char text[3 * TEXT], before[TEXT];
+    int index, length;
+    CHECK_OK(MPI_T_cvar_get_index("log_file", &index));
+    CHECK_OK(MPI_T_cvar_handle_alloc(index, NULL, &read, &length));
+    write = setting_open("log_file");
+    CHECK(length <= TEXT);
+    CHECK_OK(MPI_T_cvar_read(read, before));
+    memset(text, 'x', sizeof text);
+    text[2 * TEXT] = 0;
+    CHECK_OK(MPI_T_cvar_write(write, text));
+    memset(text, 'y', sizeof text);
+    CHECK_OK(MPI_T_cvar_read(read, text));
+    CHECK_EQUAL(strlen(text), length - 1);
+    CHECK(text[0] == 'x' && text[length] == 'y');
+    CHECK_OK(MPI_T_cvar_write(write, before));
+    CHECK_OK(MPI_T_cvar_handle_free(&read));
+    CHECK_OK(MPI_T_cvar_handle_free(&write));
 }
 
 static void counters_list(void)
@@ -311,6 +335,45 @@ static void unexpected_make(int messages)
     MPI_Iprobe(0, 9, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
 }
 
+/* It lasts until all have come; nobody else is told meanwhile. */
+static void on_slow(MPI_T_event_instance event, MPI_T_event_registration from, MPI_T_cb_safety safety, void *data)
+{
+    static bool inside;
+    int word;
+    (void)event, (void)from, (void)safety;
+    CHECK(!inside);
+    inside = true;
+    if (++*(int *)data == 1)
+        MPI_Recv(&word, 1, MPI_INT, 0, 10, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    inside = false;
+}
+
+/* A callback that is slow: what comes meanwhile is told later, or counted as dropped. */
+static void slow_check(int index)
+{
+    MPI_T_event_registration slow;
+    int words[3] = {0}, told = 0, flag = 0;
+    CHECK_OK(MPI_T_event_handle_alloc(index, NULL, MPI_INFO_NULL, &slow));
+    CHECK_OK(MPI_T_event_register_callback(slow, MPI_T_CB_REQUIRE_NONE, MPI_INFO_NULL, &told, on_slow));
+    CHECK_OK(MPI_T_event_set_dropped_handler(slow, on_dropped));
+    dropped = 0;
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (int i = 0; i < SLOW_MESSAGES && rank == 0; i++)
+        MPI_Send(words, 3, MPI_INT, 1, 9, MPI_COMM_WORLD);
+    if (rank == 0)
+        MPI_Send(words, 1, MPI_INT, 1, 10, MPI_COMM_WORLD);
+    if (rank == 1)
+        MPI_Probe(0, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    for (int i = 0; i < SLOW_MESSAGES && rank == 1; i++)
+        MPI_Recv(words, 3, MPI_INT, 0, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Iprobe(0, 9, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+    if (rank == 1) {
+        CHECK(dropped > 0 && told > 1);
+        CHECK(told + dropped == SLOW_MESSAGES || told + dropped == SLOW_MESSAGES + 1); /* the last one is awaited, perhaps */
+    }
+    CHECK_OK(MPI_T_event_handle_free(slow, NULL, NULL));
+}
+
 static void events_check(void)
 {
     char name[TEXT], help[TEXT];
@@ -354,6 +417,7 @@ static void events_check(void)
         CHECK(dropped > 0);
     CHECK_OK(MPI_T_event_handle_free(many, &freed, on_free));
     CHECK_EQUAL(freed, 1);
+    slow_check(index);
 }
 
 int main(void)
@@ -366,6 +430,7 @@ int main(void)
     CHECK_OK(MPI_T_init_thread(MPI_THREAD_SINGLE, &provided));
     CHECK_OK(MPI_T_finalize());
     settings_list();
+    grown_check();
     counters_list();
     categories_list();
     window = setting_open("window");
