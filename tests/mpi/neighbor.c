@@ -174,6 +174,17 @@ static void random_graph(int most)
     }
 }
 
+/* Those of rank 0 go to all others, twice to the last, and none comes back; and the other way round. */
+static void one_sided_graph(int outwards)
+{
+    edges = 0;
+    for (int i = 1; i < size + (size > 1); i++) {
+        int other = i < size ? i : size - 1;
+        tail[edges] = outwards ? 0 : other;
+        head[edges++] = outwards ? other : 0;
+    }
+}
+
 static void adjacent(void)
 {
     int destinations[MOST], weights[MOST], in_degree, out_degree, weighted, got[2][MOST], got_weights[2][MOST], status;
@@ -346,6 +357,11 @@ int main(void)
     for (int i = 0; i < 20; i++) {
         seed = (unsigned)i + 1;
         random_graph(i * 5);
+        adjacent();
+        given_by_any();
+    }
+    for (int outwards = 0; outwards < 2; outwards++) {
+        one_sided_graph(outwards);
         adjacent();
         given_by_any();
     }

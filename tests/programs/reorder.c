@@ -1,5 +1,6 @@
 /* Prints how many edges of a 4 x 4 grid, and of a round one of 2 x 8, lie between nodes of 4 ranks, and whether ranks stayed;
- * checks that neighbours are the ones they say they are. */
+ * checks that neighbours are the ones they say they are. With a second argument that many halo exchanges follow, of 64 KiB a
+ * face of the 4 x 4 grid. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,6 +39,17 @@ static int edges(int *extent, int *round, const char *how, int *stayed)
     return all;
 }
 
+#define FACE 65536
+static void exchange(int times)
+{
+    static char out[4][FACE], in[4][FACE];
+    MPI_Comm grid;
+    MPI_Cart_create(MPI_COMM_WORLD, 2, (int[]){4, 4}, (int[]){0, 0}, 1, &grid);
+    for (int i = 0; i < times; i++)
+        MPI_Neighbor_alltoall(out, FACE, MPI_BYTE, in, FACE, MPI_BYTE, grid);
+    MPI_Comm_free(&grid);
+}
+
 int main(int argc, char **argv)
 {
     int rank, stayed[2], square, round;
@@ -45,6 +57,7 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     square = edges((int[]){4, 4}, (int[]){0, 0}, argv[1], &stayed[0]);
     round = edges((int[]){2, 8}, (int[]){0, 1}, argv[1], &stayed[1]);
+    exchange(argc > 2 ? atoi(argv[2]) : 0);
     if (rank == 0)
         printf("square %d round %d%s\n", square, round, stayed[0] && stayed[1] ? " stayed" : "");
     MPI_Finalize();
