@@ -1,5 +1,5 @@
 #!/bin/sh
-# Writes mpi_f08.f90, mpi.f90 and mpif.h: constants from mpi.h, interfaces from the table of
+# Writes mpi_f08.f90, mpi.f90, mpif.h and mplite.f90: constants from mpi.h, interfaces from the table of
 # calls by way of modules.def.
 #   modules.sh COMPILER SOURCE FOLDER     COMPILER: of C, for its preprocessor
 set -eu
@@ -37,8 +37,8 @@ constants() {
     }' "$source/include/mpi.h"
 }
 
-interfaces() { # FORM
-    "$compiler" -E -P -x c -DFORM="$1" -I"$source/src" "$source/src/fortran/modules.def" | tr '\n' ' ' | tr '@' '\n' |
+interfaces() { # FORM [FILE]
+    "$compiler" -E -P -x c -DFORM="$1" -I"$source/src" "$source/src/${2:-fortran/modules.def}" | tr '\n' ' ' | tr '@' '\n' |
         sed 's/^ *//; s/ *$//; s/  */ /g; s/( *\. *\. *)/(..)/; s/:: *\*/:: */; s/, ,/,/g; /^$/d'
 }
 
@@ -153,3 +153,11 @@ supported() { # whether sections move as they are
         interfaces HEADER
     } | both_forms
 } >"$folder/mpif.h"
+
+{
+    echo '! The small message-passing interface of mplite.h. Made from its table.'
+    echo 'module mplite'
+    echo 'implicit none'
+    interfaces MODULE fortran/mplite/module.def
+    echo 'end module'
+} | wrapped >"$folder/mplite.f90"

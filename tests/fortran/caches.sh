@@ -7,7 +7,7 @@ export HOME=$work/home
 tree=$work/tree text=$work/tree/lib/viaduct/fortran
 mkdir -p "$HOME" "$tree/bin" "$text"
 cp "$VIADUCT_BIN/mpicc" "$tree/bin/mpifort"
-cp "$VIADUCT_BUILD"/lib/viaduct/fortran/{mpi.f90,mpi_f08.f90,mpif.h} "$text"
+cp "$VIADUCT_BUILD"/lib/viaduct/fortran/{mpi.f90,mpi_f08.f90,mplite.f90,mpif.h} "$text"
 cp -P "$VIADUCT_BUILD"/lib/lib{viaduct,mpi_abi,viaduct_mpifort}.so* "$tree/lib"
 cd "$work" || exit 1
 for i in {1..8}; do
@@ -24,7 +24,7 @@ printf '%%.o: %%.f90\n\t@%s -c $<\nall: %s\n' "$tree/bin/mpifort" "$objects" >Ma
 expect 0 "" "" make -s -j8 all
 for object in $objects; do [ -s "$object" ] || fail "no $object"; done
 [ "$(kept "$text")" -eq 1 ] || fail "modules of one compiler: $(ls "$text")"
-[ -e "$text/of-gfortran/mpi_f08.mod" ] || fail "they do not have the compiler's name"
+[ "$(ls "$text/of-gfortran/")" = $'mpi.mod\nmpi_f08.mod\nmplite.mod' ] || fail "of-gfortran has: $(ls "$text/of-gfortran/")"
 
 # another compiler under the name of one
 compilers=()
@@ -76,9 +76,9 @@ mount -t tmpfs -o size=40k none "$1" && mount -t tmpfs -o size=40k none "$2" && 
 END
         mkdir "$HOME/.cache"
         mkdir texts && mount=$work/texts && cp "$text"/*.f90 "$text/mpif.h" texts
-        rm -rf "${text:?}"/* && for name in mpi.f90 mpi_f08.f90 mpif.h; do ln -s "$mount/$name" "$text/$name"; done
+        rm -rf "${text:?}"/* && for name in mpi.f90 mpi_f08.f90 mplite.f90 mpif.h; do ln -s "$mount/$name" "$text/$name"; done
         cat >linked <<END
-for name in mpi.f90 mpi_f08.f90 mpif.h; do ln -s "$mount/\$name" "$text/\$name"; done && exec "$tree/bin/mpifort" -c s1.f90
+for name in mpi.f90 mpi_f08.f90 mplite.f90 mpif.h; do ln -s "$mount/\$name" "$text/\$name"; done && exec "$tree/bin/mpifort" -c s1.f90
 END
         cannot "$HOME/.cache/viaduct" unshare -m sh full "$text" "$HOME/.cache" sh linked
     fi

@@ -45,7 +45,7 @@ expect 0 "" "" "$mpifort" -Wall -c -o "$work/strict.o" "$folder/fixed.f"
 # A tree that nobody may write: the user's cache, made by eight at once.
 mkdir -p "$work/tree/bin" "$work/tree/lib/viaduct/fortran"
 cp "$VIADUCT_BIN/mpicc" "$work/tree/bin/mpifort"
-cp "$VIADUCT_BUILD"/lib/viaduct/fortran/{mpi.f90,mpi_f08.f90,mpif.h} "$work/tree/lib/viaduct/fortran"
+cp "$VIADUCT_BUILD"/lib/viaduct/fortran/{mpi.f90,mpi_f08.f90,mplite.f90,mpif.h} "$work/tree/lib/viaduct/fortran"
 cp -P "$VIADUCT_BUILD"/lib/lib{viaduct,mpi_abi,viaduct_mpifort}.so* "$work/tree/lib"
 if [ "$(id -u)" -eq 0 ]; then
     chmod -R a+rX "$work"
