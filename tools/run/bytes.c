@@ -28,6 +28,8 @@ void bytes_add(struct run_bytes *bytes, const void *data, size_t length)
 
 void bytes_drop(struct run_bytes *bytes, size_t length)
 {
+    if (!length)
+        return; /* there may be no memory yet */
     bytes->length -= length;
     memmove(bytes->data, bytes->data + length, bytes->length);
 }
