@@ -102,13 +102,32 @@ ENTRY(MPI_T_cvar_read)(MPI_T_cvar_handle handle, void *buf)
     return MPI_SUCCESS;
 }
 
-/* The old text stays: it may be in use. */
+/* Texts stay, since they may be in use; one that is written again is found again. NULL: no memory. */
+static const char *text_keep(const char *text)
+{
+    static struct text {
+        struct text *next;
+        char letters[TEXT_LENGTH];
+    } *texts;
+    base_lock(&mpi_tool_lock);
+    struct text *kept = texts;
+    while (kept && strncmp(kept->letters, text, TEXT_LENGTH - 1) != 0)
+        kept = kept->next;
+    if (!kept && (kept = malloc(sizeof *kept))) {
+        snprintf(kept->letters, sizeof kept->letters, "%s", text);
+        kept->next = texts;
+        texts = kept;
+    }
+    base_unlock(&mpi_tool_lock);
+    return kept ? kept->letters : NULL;
+}
+
 static int text_write(const struct base_setting *row, const char *text)
 {
-    char *copy = text[0] ? strndup(text, TEXT_LENGTH - 1) : NULL;
-    if (text[0] && !copy)
+    const char *kept = text[0] ? text_keep(text) : NULL;
+    if (text[0] && !kept)
         return MPI_T_ERR_MEMORY;
-    *(const char **)value_of(row) = copy;
+    *(const char **)value_of(row) = kept;
     return MPI_SUCCESS;
 }
 
