@@ -2,7 +2,8 @@
  *
  * Rank 0 allocates on a nic whose memory can be mapped and sends the key to the others; they map it and answer whether
  * they could; rank 0 sends the verdict to all. So either all have it or none. Three short messages a member, once. A
- * member without memory for its own part takes part and says no. */
+ * member without memory for its own part takes part and says no. A death of any member ends the wait for a message: the
+ * one that is to send it may have been told of the death before, and never comes. */
 #include "msg/transfer.h"
 #include "msg/wait.h"
 
@@ -35,6 +36,42 @@ static int member_vi(struct msg_context *context, int rank, struct vi **vi)
     return error;
 }
 
+struct share_wait {
+    struct msg_context *context;
+    struct msg_request request;
+};
+
+static bool member_is_dead(const struct msg_context *context)
+{
+    for (int rank = 0; rank < context->size; rank++)
+        if (vmsg_dead(vmsg_context_world(context, rank)))
+            return true;
+    return false;
+}
+
+static bool share_wait_is_over(void *owner)
+{
+    const struct share_wait *wait = owner;
+    return vmsg_request_done(&wait->request) || (vmsg_deaths() && member_is_dead(wait->context));
+}
+
+static int share_receive(struct msg_context *context, int rank, int tag, void *data, uint64_t bytes,
+                         struct msg_result *result)
+{
+    struct share_wait wait = {.context = context};
+    struct msg_where from = {context, rank, tag};
+    struct type_buffer into = {data, bytes, NULL};
+    int error = vmsg_recv_start(&wait.request, &from, &into);
+    if (error)
+        return error;
+    error = vmsg_wait_collective(context, share_wait_is_over, &wait);
+    if (!vmsg_request_done(&wait.request))
+        vmsg_cancel(&wait.request);
+    error = vmsg_wait(&wait.request) ?: error;
+    *result = wait.request.result;
+    return error;
+}
+
 /* Every member must be reached by the nic whose memory is offered. */
 static int share_allocate(struct msg_context *context, uint64_t bytes, struct msg_share *share)
 {
@@ -58,6 +95,7 @@ static int share_offer(struct msg_share *share, int tag, uint64_t bytes, bool wi
 {
     struct msg_context *context = share->context;
     struct share_offer offer = {.bytes = 0};
+    struct msg_result result;
     char good, verdict;
     int error = willing ? share_allocate(context, bytes, share) : ERR_MEMORY;
     if (!error)
@@ -69,7 +107,7 @@ static int share_offer(struct msg_share *share, int tag, uint64_t bytes, bool wi
         return ERR_UNSUPPORTED;
     verdict = 1;
     for (int rank = 1; rank < context->size; rank++)
-        if (vmsg_recv(context, rank, tag, &good, 1, NULL) || !good)
+        if (share_receive(context, rank, tag, &good, 1, &result) || !good)
             verdict = 0;
     for (int rank = 1; rank < context->size; rank++)
         if (vmsg_send(context, rank, tag, &verdict, 1))
@@ -84,12 +122,12 @@ static int share_take(struct msg_share *share, int tag, uint64_t bytes, bool wil
     struct msg_result result;
     struct vi *vi;
     char good, verdict = 0;
-    int error = vmsg_recv(context, 0, tag, &offer, sizeof offer, &result);
+    int error = share_receive(context, 0, tag, &offer, sizeof offer, &result);
     if (error || result.bytes != sizeof offer || offer.bytes != bytes)
         return ERR_UNSUPPORTED;
     error = member_vi(context, 0, &vi) ?: vi_map(vi, offer.key, 0, bytes, &share->memory);
     good = error == OK && willing;
-    if (vmsg_send(context, 0, tag, &good, 1) || vmsg_recv(context, 0, tag, &verdict, 1, NULL))
+    if (vmsg_send(context, 0, tag, &good, 1) || share_receive(context, 0, tag, &verdict, 1, &result))
         return ERR_STATE;
     return verdict && good ? OK : ERR_UNSUPPORTED;
 }

@@ -8,7 +8,7 @@ source "$VIADUCT_SOURCE/tests/lib/shell"
 dies=$programs/dies_making
 [ -x "$dies" ] || skip "no victim was built"
 RANDOM=${SEED:-2027}
-ranks=4 kinds=28
+ranks=4 kinds=29
 
 draw() { arguments=("$1" $((RANDOM % ranks)) $((RANDOM * RANDOM / 2000))); } # KIND
 all_told() { # KIND
@@ -29,6 +29,10 @@ for ((kind = 0; kind < kinds; kind++)); do
 done
 for round in 1 2 3 4 5 6; do # where the two groups, or some of the world, meet by the library's own messages
     for kind in 0 2 8; do all_told $kind; done
+done
+ranks=8
+for round in 1 2 3 4 5 6 7 8 9 10; do
+    for kind in 2 28; do all_told $kind; done
 done
 run 40 $mpiexec -n $ranks "$dies" $kinds 0 0
 expect_status 9 "the last kind is $((kinds - 1))"

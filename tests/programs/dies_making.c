@@ -94,6 +94,14 @@ static int of_group(int some)
     return error;
 }
 
+/* The first collective of a communicator, for which its ranks make the memory that they share. */
+static int first_barrier(void)
+{
+    MPI_Comm made = MPI_COMM_NULL;
+    int error = MPI_Comm_dup(WORLD, &made);
+    return error ? error : freed(MPI_Barrier(made), &made);
+}
+
 static int persistent(int which)
 {
     MPI_Request request = MPI_REQUEST_NULL;
@@ -145,6 +153,7 @@ static int call(int which)
     /* a root alone goes on past those that only give, and those only take */
     case 26: { int error = MPI_Bcast(in, 1, MPI_INT, ROOT, inter); return error ? error : MPI_Barrier(inter); }
     case 27: { int error = MPI_Gather(EACH, ROOT, inter); return error ? error : MPI_Barrier(inter); }
+    case 28: return first_barrier();
     default: MPI_Finalize(); exit(9);
     }
 }
