@@ -17,7 +17,7 @@ constants() {
             value = value * 16 + index("0123456789abcdef", tolower(substr(text, i, 1))) - 1
         return value
     }
-    $1 == "#define" && $2 ~ /^MPI_[A-Z]/ && $2 !~ /^MPI_(T|F|Fint|H|ABI)_|_$|_FN|IGNORE|_NULL_C$|^MPI_H$/ {
+    $1 == "#define" && $2 ~ /^MPI_[A-Z2]/ && $2 !~ /^MPI_(T|F|Fint|H|ABI)_|_$|_FN|IGNORE|_NULL_C$|^MPI_H$/ {
         value = $3
         if (value ~ /^\(\(MPI_[A-Za-z]+\)/) {
             type = value
@@ -83,7 +83,11 @@ MPI_ARGV_NULL character character (1) (1)
 MPI_ARGVS_NULL character character (1,1) (1,1)
 END
 }
-label() { printf 'viaduct_%s' "$1" | tr '[:upper:]' '[:lower:]'; }
+# Compilers let one file use several of the three only if all have it so: not with bind(C).
+in_common() { # DECLARATION NAME SHAPE
+    echo "$1 $2$3"
+    echo "common /$(printf 'viaduct_%s' "$2" | tr '[:upper:]' '[:lower:]')/ $2"
+}
 
 supported() { # whether sections move as they are
     echo "logical, parameter :: MPI_SUBARRAYS_SUPPORTED = .$1., MPI_ASYNC_PROTECTS_NONBLOCKING = .$1."
@@ -108,7 +112,7 @@ supported() { # whether sections move as they are
     constants | awk '$2 != "integer" { print "type(MPI_" $2 "), parameter :: " $1 " = MPI_" $2 "(" $3 ")" }'
     sentinels | while read -r name f08 plain shape last; do
         case $f08 in type*) shape=${last:-} ;; esac
-        echo "$f08, bind(C, name=\"$(label "$name")_\"), target :: $name${shape:-}"
+        in_common "$f08, target ::" "$name" "${shape:-}"
     done
     interfaces F08
     echo 'end module'
@@ -121,7 +125,7 @@ supported() { # whether sections move as they are
     constants | awk '{ print "integer, parameter :: " $1 " = " $3 }'
     supported false
     sentinels | while read -r name f08 plain shape last; do
-        echo "$plain, bind(C, name=\"$(label "$name")_\"), target :: $name${shape:-}"
+        in_common "$plain, target ::" "$name" "${shape:-}"
     done
     interfaces MODULE
     echo 'end module'
@@ -136,8 +140,7 @@ supported() { # whether sections move as they are
         echo 'logical MPI_ASYNC_PROTECTS_NONBLOCKING'
         echo 'parameter (MPI_ASYNC_PROTECTS_NONBLOCKING=.false.)'
         sentinels | while read -r name f08 plain shape last; do
-            echo "$plain $name${shape:-}"
-            echo "common /$(label "$name")/ $name"
+            in_common "$plain" "$name" "${shape:-}"
         done
         for name in WTIME WTICK; do
             echo "double precision MPI_$name, PMPI_$name"

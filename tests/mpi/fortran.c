@@ -100,9 +100,9 @@ static void integers(void)
     MPI_Fint f[MPI_F_STATUS_SIZE];
     int sent = 1, got, count, in_f;
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-    MPI_Fint (*number)(MPI_Comm) = MPI_Comm_c2f;
+    MPI_Fint (*number)(MPI_Comm) = MPI_Comm_c2f, (*profiled)(MPI_Comm) = PMPI_Comm_c2f;
     in_f = number(comm);
-    CHECK(in_f > 4095 && MPI_Comm_f2c(in_f) == comm);
+    CHECK(in_f > 4095 && profiled(comm) == in_f && MPI_Comm_f2c(in_f) == comm);
     CHECK(MPI_Type_f2c(MPI_Type_c2f(MPI_REAL8)) == MPI_REAL8 && MPI_Op_f2c(MPI_Op_c2f(MPI_MAX)) == MPI_MAX);
     MPI_Irecv(&got, 1, MPI_INT, 0, 77, comm, &request);
     MPI_Send(&sent, 1, MPI_INT, 0, 77, comm);

@@ -2,6 +2,8 @@
 #include "mpi/removed/removed.h"
 #undef MPI_File_c2f
 #undef MPI_File_f2c
+#undef PMPI_File_c2f
+#undef PMPI_File_f2c
 
 extern VEXPORT int MPIR_F08_MPI_STATUS_IGNORE_OBJ[MPI_F_STATUS_SIZE];
 extern VEXPORT int MPIR_F08_MPI_STATUSES_IGNORE_OBJ[MPI_F_STATUS_SIZE];

@@ -4,6 +4,8 @@
 #include "mpi/status.h"
 #undef MPI_Status_c2f
 #undef MPI_Status_f2c
+#undef PMPI_Status_c2f
+#undef PMPI_Status_f2c
 #include "mpi/removed/removed.h"
 
 static int status_ignore[MPI_F_STATUS_SIZE];

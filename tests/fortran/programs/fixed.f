@@ -1,11 +1,12 @@
-C     mpif.h in fixed form: real and integer buffers in one unit, statuses, requests by index, names, grids, attributes.
+C     mpif.h in fixed form: real and integer buffers in one unit, a number for an array that is not looked at, pairs,
+C     statuses, requests by index, names, grids, attributes.
       program fixed
       implicit none
       include 'mpif.h'
       integer ierr, rank, n, i, wrong, next, before, index, count
       integer x(4), y(4), status(MPI_STATUS_SIZE), request(3)
       integer statuses(MPI_STATUS_SIZE, 3), done(3), grid, old, key
-      integer dims(2), coords(2)
+      integer dims(2), coords(2), counts(64), places(64), values(64)
       logical periods(2), flag
       double precision r(3), s(3), t
       integer(kind=MPI_ADDRESS_KIND) value
@@ -48,6 +49,30 @@ C     mpif.h in fixed form: real and integer buffers in one unit, statuses, requ
       call MPI_ALLREDUCE(MPI_IN_PLACE, x, 4, MPI_INTEGER, MPI_SUM,
      &                   MPI_COMM_WORLD, ierr)
       if (x(2) .ne. 100 * (n * (n - 1) / 2) + 2 * n) wrong = wrong + 1
+      do i = 1, 64
+        counts(i) = 1
+        places(i) = i - 1
+        values(i) = 100 * rank
+      enddo
+      call MPI_ALLTOALLV(MPI_IN_PLACE, 0, 0, MPI_DATATYPE_NULL, values,
+     &                   counts, places, MPI_INTEGER, MPI_COMM_WORLD,
+     &                   ierr)
+      do i = 1, n
+        if (values(i) .ne. 100 * (i - 1)) wrong = wrong + 1
+      enddo
+      if (rank .ne. 0) then
+        call MPI_GATHERV(rank, 1, MPI_INTEGER, 0, 0, 0, 0, 0,
+     &                   MPI_COMM_WORLD, ierr)
+      else
+        call MPI_GATHERV(rank, 1, MPI_INTEGER, values, counts, places,
+     &                   MPI_INTEGER, 0, MPI_COMM_WORLD, ierr)
+        if (values(n) .ne. n - 1) wrong = wrong + 1
+      endif
+      r(1) = next
+      r(2) = rank
+      call MPI_ALLREDUCE(r, s, 1, MPI_2DOUBLE_PRECISION, MPI_MAXLOC,
+     &                   MPI_COMM_WORLD, ierr)
+      if (s(1) .ne. n - 1 .or. s(2) .ne. n - 2) wrong = wrong + 1
       call MPI_COMM_SET_NAME(MPI_COMM_WORLD, 'all of us   ', ierr)
       name = 'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx'
       call MPI_COMM_GET_NAME(MPI_COMM_WORLD, name, count, ierr)
