@@ -6,7 +6,7 @@
 #   make check-mpi    the tests of MPI over every transport with every number of ranks
 #   make check-rdma   RDMA in an emulated machine, the kernel of which it downloads into a cache
 #   make check-fortran  MPI for Fortran with every compiler that is tested, which it installs
-#   make install [PREFIX=/usr/local] [DESTDIR=]            make uninstall, make deb, make clean
+#   make install [PREFIX=/usr/local] [DESTDIR=]            make uninstall, make deb, make wheel, make clean
 #   make dist         build/viaduct-VERSION.tar.gz: the sources that are committed, the same bytes each time
 PREFIX ?= /usr/local
 DESTDIR ?=
@@ -67,10 +67,13 @@ deb: all
 	@scripts/need deb
 	@scripts/deb
 
+wheel: all
+	@scripts/wheel
+
 dist:
 	@scripts/dist
 
 clean:
 	rm -rf build build-*
 
-.PHONY: all demo check check-sock check-mpi check-rdma check-fortran bench soak install uninstall deb dist clean
+.PHONY: all demo check check-sock check-mpi check-rdma check-fortran bench soak install uninstall deb wheel dist clean
