@@ -9,8 +9,6 @@
         struct fortran_key *key = fortran_key_make(copy_fn, delete_fn, *state, false);                                 \
         int error = key ? C(Name##_create_keyval)(fortran_##name##_copy, fortran_##name##_delete, keyval, key)         \
                         : MPI_ERR_NO_MEM;                                                                              \
-        if (error)                                                                                                     \
-            free(key);                                                                                                 \
         tell(ierror, error);                                                                                           \
     }                                                                                                                  \
     OWN_ENTRY(name##_set_attr, const int *handle, const int *keyval, const MPI_Aint *value, int *ierror)               \
@@ -38,8 +36,6 @@ OWN_ENTRY(keyval_create, void *copy_fn, void *delete_fn, int *keyval, const int 
 {
     struct fortran_key *key = fortran_key_make(copy_fn, delete_fn, *state, true);
     int error = key ? C(Comm_create_keyval)(fortran_comm_copy, fortran_comm_delete, keyval, key) : MPI_ERR_NO_MEM;
-    if (error)
-        free(key);
     tell(ierror, error);
 }
 

@@ -1,16 +1,26 @@
 /* See keys.h. What a key knows of itself is kept to the end of the program: attributes may outlive the key. */
 #include "fortran/keys.h"
+#include <pthread.h>
 
 typedef void wide_copy(const int *, const int *, const MPI_Aint *, const MPI_Aint *, MPI_Aint *, int *, int *);
 typedef void wide_delete(const int *, const int *, const MPI_Aint *, const MPI_Aint *, int *);
 typedef void narrow_copy(const int *, const int *, const int *, const int *, int *, int *, int *);
 typedef void narrow_delete(const int *, const int *, const int *, const int *, int *);
 
+static struct fortran_key *keys;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
 struct fortran_key *fortran_key_make(void *copy, void *delete, MPI_Aint state, bool narrow)
 {
-    struct fortran_key *key = malloc(sizeof *key);
-    if (key)
-        *key = (struct fortran_key){copy, delete, state, narrow};
+    pthread_mutex_lock(&lock);
+    struct fortran_key *key = keys;
+    while (key && (key->copy != copy || key->delete != delete || key->state != state || key->narrow != narrow))
+        key = key->next;
+    if (!key && (key = malloc(sizeof *key))) {
+        *key = (struct fortran_key){copy, delete, state, narrow, keys};
+        keys = key;
+    }
+    pthread_mutex_unlock(&lock);
     return key;
 }
 

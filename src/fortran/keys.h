@@ -6,8 +6,10 @@ struct fortran_key {
     void *copy, *delete;
     MPI_Aint state;
     bool narrow; /* of MPI-1: values and states are default integers */
+    struct fortran_key *next;
 };
-struct fortran_key *fortran_key_make(void *copy, void *delete, MPI_Aint state, bool narrow); /* NULL: no memory */
+/* Shared by all keys of these functions and this state, and never freed. NULL: no memory. */
+struct fortran_key *fortran_key_make(void *copy, void *delete, MPI_Aint state, bool narrow);
 
 MPI_Comm_copy_attr_function fortran_comm_copy;
 MPI_Comm_delete_attr_function fortran_comm_delete;
