@@ -217,11 +217,11 @@ VEXPORT int vmsg_wait(struct msg_request *request);
  * the job is lost. */
 VEXPORT int vmsg_wait_until(bool (*ready)(void *context), void *context);
 
-/* The same, with ERR_TIMEOUT when the clock of base/clock.h shows TICKS. */
 /* The same for a collective over CONTEXT, which tools are told. */
 VEXPORT int vmsg_wait_collective(struct msg_context *context, bool (*ready)(void *owner), void *owner);
 /* The same for calls of a group alone, which are told apart by TAG; -1: by something else. */
 VEXPORT int vmsg_wait_group(struct msg_context *context, int tag, bool (*ready)(void *owner), void *owner);
+/* The same as vmsg_wait_until, with ERR_TIMEOUT when the clock of base/clock.h shows TICKS. */
 VEXPORT int vmsg_wait_until_ticks(bool (*ready)(void *context), void *context, uint64_t ticks);
 
 /* Another thread of this process changed what a waiter looks at. */

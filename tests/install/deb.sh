@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# The Debian package: its fields, its files, its scripts; unpacked it is a tree that works; built twice it is the same.
-# timeout: 120
+# The Debian packages: their fields, their files, their scripts; unpacked it is a tree that works; built twice they are
+# the same.
+# timeout: 180
 set -u
 source "$VIADUCT_SOURCE/tests/lib/shell"
 command -v dpkg-deb >/dev/null || skip "dpkg-deb is not there: this is no Debian"
@@ -14,9 +15,10 @@ make_deb() { # FOLDER: the name of the package is in $deb
     deb=$(tail -1 "$work/out")
 }
 make_deb "$work/two"
-other=$deb
 make_deb "$work/one"
-cmp -s "$deb" "$other" || fail "two packages of one build differ"
+for file in "$work"/one/*.deb; do
+    cmp -s "$file" "$work/two/${file##*/}" || fail "two packages of one build differ: ${file##*/}"
+done
 
 field() { dpkg-deb -f "$deb" "$1"; }
 [ "$(field Package)" = viaduct ] || fail "Package: $(field Package)"
@@ -61,4 +63,30 @@ printf '#include <mpi.h>\nint main(int c, char **v) { return MPI_Init(&c, &v) ||
 run 30 "$work/root/usr/bin/mpiexec.viaduct" -n 2 "$work/a"
 expect_status 0 "a program of the unpacked package"
 expect_silence "a program of the unpacked package"
+
+# The other packages: what they have is nowhere else, and with them the tree is whole.
+expect 1 "" "~without Fortran" "$work/root/usr/bin/mpifort.viaduct" "$work/a.f90"
+for part in fortran mpich-abi openmpi-abi; do
+    file=$(echo "$work"/one/viaduct-"$part"_*.deb)
+    [ -e "$file" ] || { fail "there is no viaduct-$part"; continue; }
+    [[ $(dpkg-deb -f "$file" Depends) =~ ^viaduct\ \(=\ $(field Version)\),\ libc6 ]] || fail "viaduct-$part: Depends"
+    dpkg-deb -c "$file" | awk '$6 !~ /\/$/ { print $6 }' >"$work/of-part"
+    grep -Fxf "$work/of-part" <(awk '{ print $6 }' "$work/list") && fail "viaduct-$part and viaduct have the same files"
+    dpkg-deb -x "$file" "$work/root"
+done
+abi=$work/root/usr/lib/viaduct/lib/viaduct/abi
+for library in libmpich.so.12 libmpi.so.12 libmpichfort.so.12 libmpi.so.40 libmpi_mpifh.so.40; do
+    [ -e "$abi/$library" ] || fail "no package has $library"
+done
+if command -v gfortran >/dev/null; then # by the modules of the package: nothing else may be written
+    printf 'use mpi_f08\ncall MPI_Init()\ncall MPI_Finalize()\nend\n' >"$work/a.f90"
+    texts=$work/root/usr/lib/viaduct/lib/viaduct/fortran
+    chmod -R a-w "$texts"
+    modules=$(cd "$texts" && echo [0-9]*)
+    export XDG_CACHE_HOME=/nonexistent
+    expect 0 "" "" "$work/root/usr/bin/mpifort.viaduct" "$work/a.f90" -o "$work/f"
+    expect 0 "" "" "$work/root/usr/bin/mpiexec.viaduct" -n 2 "$work/f"
+    [ "$modules" = "$(cd "$texts" && echo [0-9]*)" ] || fail "modules were made again"
+    chmod -R u+w "$texts"
+fi
 finish

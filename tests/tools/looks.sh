@@ -21,6 +21,17 @@ each() { # SENTENCE: all three refuse with it
 begin 3 tag
 waits() { $viaduct jobs $job >$work/jobs && [ "$(grep -cE '^rank [0-2] \(pid [0-9]+.*: waits ' $work/jobs)" -eq 3 ]; }
 eventually 10 waits || fail "jobs says: $(cat $work/jobs)"
+if command -v script >/dev/null; then # a terminal is shown what a file gets, however narrow it is
+    plain() { tr -d '\r' | sed -E 's/[0-9]+([.,][0-9]+)*/N/g'; }
+    for verb in jobs "jobs $job" "stuck $job"; do
+        $viaduct $verb >$work/file
+        TERM=xterm script -qec "stty cols 20 rows 5; $viaduct $verb" /dev/null >$work/screen </dev/null
+        grep -q $'\033' $work/screen && fail "viaduct $verb gives a terminal orders"
+        same "$(plain <$work/file)" "$(plain <$work/screen)" || fail "viaduct $verb in a terminal"
+    done
+else
+    echo "not tried: terminals (script of the package bsdutils is not installed)"
+fi
 kill -STOP $job
 began=$(cut -d' ' -f1 /proc/uptime)
 expect 0 "~rank 1 .*the launcher .process $job. is stopped, so ranks of other hosts are not seen$" "" $viaduct jobs $job
