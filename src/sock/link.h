@@ -72,6 +72,7 @@ struct sock_link {
     _Atomic uint64_t consumed; /* bytes taken from the socket */
     _Atomic uint64_t taken;    /* bytes taken from the ring, for those that look without the lock */
     uint64_t looked;   /* ticks: when the socket was last looked at for its end */
+    bool reset_told;   /* that an end was one, which the kernel cannot tell */
     uint32_t empty_reads, polls; /* in a row; how often there were many */
     uint64_t empty_since;        /* ticks: the first of them */
     _Atomic uint32_t waited;     /* in our functions, fewer than so many empty reads ago */

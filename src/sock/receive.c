@@ -76,17 +76,26 @@ static ssize_t from_tcp_before(struct sock_file *file, struct sock_pieces *to, i
 }
 
 /* The kernel's answer when nothing comes any more. A reset by a side that had taken all of ours is an orderly end: it
- * left bells unread, which the kernel cannot tell from bytes. */
+ * left bells unread, which the kernel cannot tell from bytes. And an end by a process that left bytes of ours is a
+ * reset, also where their bell came only when the process had ended: the kernel has answered it by then. */
 static ssize_t end_of(struct sock_file *file, ssize_t answer)
 {
-    struct sock_direction *out = &file->mapping.words->direction[sock_out(file)];
+    struct sock_link *link = file->link;
+    const struct sock_direction *in = &file->mapping.words->direction[sock_in(file)];
+    const struct sock_direction *out = &file->mapping.words->direction[sock_out(file)];
+    uint32_t left = atomic_load(&in->left);
+    bool ring = atomic_load(&link->out_phase) == PHASE_RING;
+    bool taken = atomic_load(&out->tail) == (atomic_load(&out->head) & ~RING_CLOSED);
+    if (answer == 0 && ring && !taken && !left && !atomic_load(&in->ended) && !link->reset_told &&
+        sock_tcp_is_over(sock_fd(file))) {
+        link->reset_told = true;
+        return -ECONNRESET;
+    }
     if (answer != -ECONNRESET)
         return answer;
-    uint32_t left = atomic_load(&file->mapping.words->direction[sock_in(file)].left);
     if (left)
         return left == LEFT_CLEAN ? 0 : answer;
-    bool taken = atomic_load(&out->tail) == (atomic_load(&out->head) & ~RING_CLOSED);
-    return atomic_load(&file->link->out_phase) == PHASE_RING && taken ? 0 : answer;
+    return ring && taken ? 0 : answer;
 }
 
 /* An error that is met beside what the program asked for is told it later. */

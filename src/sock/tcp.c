@@ -18,6 +18,7 @@
 #define SO_ZEROCOPY 60
 #endif
 #define TCP_STATE_ESTABLISHED 1
+#define TCP_STATE_CLOSE       7
 
 static bool info_read(int fd, struct tcp_info *info)
 {
@@ -71,6 +72,15 @@ void sock_tcp_reset(int fd)
 {
     struct sockaddr none = {.sa_family = AF_UNSPEC};
     (void)sock_real.connect(fd, &none, sizeof(none)); /* the kernel sends a reset */
+}
+
+bool sock_tcp_is_over(int fd)
+{
+    struct tcp_info info;
+    int error;
+    socklen_t length = sizeof(error);
+    return info_read(fd, &info) && info.tcpi_state == TCP_STATE_CLOSE &&
+           sock_real.getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &length) == 0;
 }
 
 static bool option_is_set(int fd, int level, int name)

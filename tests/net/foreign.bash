@@ -35,5 +35,5 @@ ordeal() {
     for where in loop barrier finalize; do
         soon $5 "~" "~" $1 3 $programs/victim 1 9 $where
     done
-    soon 0 "~key-value space of a foreign" "$quiet" $1 1 $VIADUCT_BIN/viaduct info --net
+    soon 0 "~key-value space of another launcher" "$quiet" $1 1 $VIADUCT_BIN/viaduct info --net
 }

@@ -10,4 +10,11 @@ expect_status 0 "with the library"
 diff "$work/plain" "$work/out" >"$work/diff" || { fail "it answers otherwise:"; cat "$work/diff"; }
 joined=$(grep -c 'is joined' "$work/log")
 [ "$joined" -ge 224 ] || fail "only $joined ends were joined"
+unset VIADUCT_LOG VIADUCT_LOG_FILE
+
+# the bell comes when the process has ended
+program=$VIADUCT_BUILD/tests/sock/late_bell
+expect 0 "Connection reset by peer, then end" "" "$program"
+VIADUCT_SOCK=after:2 LD_PRELOAD=$VIADUCT_BUILD/tests/sock/libviaduct-sock.so \
+    expect 0 "Connection reset by peer, then end" "!" "$program"
 finish
