@@ -1,6 +1,6 @@
-/* With VIADUCT_CHECK two groups whose leaders name unlike tags, or unlike peer communicators, or another process than the
- * leader, are told on both sides which other leader disagrees and where; then they make an intercommunicator. Leaders
- * that come in an order in which each finds another one first are told nothing.
+/* With VIADUCT_CHECK two groups whose leaders name unlike tags, or unlike peer communicators, or another process than
+ * the leader, are told on both sides which other leader disagrees and where; then they make an intercommunicator.
+ * Leaders that come in an order in which each finds another one first are told nothing.
  * ranks: 4 tcp: 4 presets: release asan */
 #include "mpi_check.h"
 
