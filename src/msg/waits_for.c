@@ -60,10 +60,13 @@ static struct base_message awaited_by(struct msg_request *request, struct msg_pe
         return sent_by(request, peer);
     struct msg_context *context = request->context;
     struct base_message message = {.peer = -1, .tag = -1, .context = context->id};
-    msg_lock(&context->lock); /* until it is matched the fields of a receive stay */
-    if (request->kind != MSG_WORD && !vmsg_request_done(request)) {
-        *peer = __atomic_load_n(&request->peer, __ATOMIC_ACQUIRE); /* as its wait reads it */
-        message.peer = *peer ? (*peer)->world : -1;
+    if (request->kind == MSG_WORD)
+        return message;
+    msg_lock(&context->lock);
+    *peer = __atomic_load_n(&request->peer, __ATOMIC_ACQUIRE); /* as its wait reads it */
+    message.peer = *peer ? (*peer)->world : -1;
+    /* The thread that matches it writes the other fields, after it has left the lock */
+    if (!vmsg_engine.threads || msg_phase(request) == MSG_PHASE_POSTED) {
         message.tag = request->result.tag;
         message.bytes = request->total;
     }
