@@ -2,7 +2,15 @@
 
 # fortran_names(TARGET ABI): capitals; for MPICH and Open MPI what programs and modules that were built for them call.
 function(fortran_names target abi)
-  file(STRINGS ${CMAKE_SOURCE_DIR}/src/mpi/calls.def rows REGEX "^(CALL|BUFFER|OWN|OLD)(_C)?[(]")
+  file(WRITE ${CMAKE_BINARY_DIR}/calls.c "#define FUNCTION(...)\n")
+  foreach(row CALL CALL_C BUFFER BUFFER_C OWN OWN_C OLD)
+    file(APPEND ${CMAKE_BINARY_DIR}/calls.c "#define ${row}(Name, name, ...) @${row}(Name, name@\n")
+  endforeach()
+  file(APPEND ${CMAKE_BINARY_DIR}/calls.c "#include \"mpi/calls.def\"\n")
+  execute_process(COMMAND ${CMAKE_C_COMPILER} -E -P -I${CMAKE_SOURCE_DIR}/src ${CMAKE_BINARY_DIR}/calls.c
+                  OUTPUT_VARIABLE rows)
+  string(REGEX MATCHALL "@[A-Z_]+[(][^@]+" rows "${rows}")
+  list(TRANSFORM rows REPLACE "^@" "")
   list(APPEND rows "CALL(, wtime" "CALL(, wtick" "CALL(, aint_add" "CALL(, aint_diff")
   set(text)
   if(NOT abi STREQUAL "standard")

@@ -1,7 +1,8 @@
 /* What calls.def, the table of all functions of the standard, is read with. The reader defines CALL and its kin for the
- * rows that it wants. EACH(M, x, arguments) expands to M(x, kind, name, ...) for each argument of a row; EACH_LISTED
- * puts commas between. C_KIND(size, ...) is the type of an argument in C; size is SMALL, or LARGE for the form of the
- * call whose name ends in _c. Macros alone: whatever needs the table (tests, Fortran) includes this file. */
+ * rows that it wants. EACH(M, x, arguments) expands to M(x, kind, name, form, ...) for each argument of a row, where
+ * the form of what is read is empty; EACH_LISTED puts commas between. KIND_kind(size) is what is known of a kind; size
+ * is SMALL, or LARGE for the form of the call whose name ends in _c. Macros alone: whatever needs the table (tests,
+ * Fortran) includes this file. */
 #ifndef MPI_CALLS_H
 #define MPI_CALLS_H
 
@@ -10,7 +11,7 @@
 
 #define CALLS_APPLY(M, ...)  M(__VA_ARGS__)
 #define CALLS_OPEN(...)      __VA_ARGS__
-#define CALLS_ITEM(M, x, a)  CALLS_APPLY(M, x, CALLS_OPEN a)
+#define CALLS_ITEM(M, x, a)  CALLS_APPLY(M, x, CALLS_OPEN a, , )
 #define CALLS_EACH_1(M, x, s, a)       CALLS_ITEM(M, x, a)
 #define CALLS_EACH_2(M, x, s, a, ...)  CALLS_ITEM(M, x, a)s() CALLS_EACH_1(M, x, s, __VA_ARGS__)
 #define CALLS_EACH_3(M, x, s, a, ...)  CALLS_ITEM(M, x, a)s() CALLS_EACH_2(M, x, s, __VA_ARGS__)
@@ -36,124 +37,72 @@
 #define EACH_LISTED(M, x, ...) CALLS_SEPARATED(M, x, CALLS_COMMA, __VA_ARGS__)
 
 /* A call as C declares it, of one size: C_PARAMETERS(size, arguments). */
-#define C_PARAMETER(size, kind, ...) C_##kind(size, __VA_ARGS__)
 #define C_PARAMETERS(size, ...) (EACH_LISTED(C_PARAMETER, size, __VA_ARGS__))
+#define C_PARAMETER(size, kind, name, ...) C_PARAMETER_OF(size, KIND_##kind(size), __VA_ARGS__)
+#define C_PARAMETER_OF(...)                C_PARAMETER_IN(__VA_ARGS__)
+#define C_PARAMETER_IN(size, class, type, fortran, stem, form, ...) C_FORM_##form(size, type, __VA_ARGS__)
 
-#define C_NONE(size, name)       void
-#define C_INT(size, name)        int
-#define C_COUNT(size, name)      size(int, MPI_Count)
-#define C_BIG(size, name)        MPI_Count
-#define C_AINT(size, name)       MPI_Aint
-#define C_DISP(size, name)       size(int, MPI_Aint)
-#define C_EXTENT(size, name)     size(MPI_Aint, MPI_Count)
-#define C_OFFSET(size, name)     MPI_Offset
-#define C_LOGICAL(size, name)    int
-#define C_BOOLEAN(size, name)    void *
-#define C_LEVEL(size, name)      const int, ...
-#define C_INT_OUT(size, name)    int *
-#define C_COUNT_OUT(size, name)  size(int, MPI_Count) *
-#define C_BIG_OUT(size, name)    MPI_Count *
-#define C_AINT_OUT(size, name)   MPI_Aint *
-#define C_DISP_OUT(size, name)   size(int, MPI_Aint) *
-#define C_EXTENT_OUT(size, name) size(MPI_Aint, MPI_Count) *
-#define C_OFFSET_OUT(size, name) MPI_Offset *
-#define C_LOGICAL_OUT(size, name) int *
-#define C_BOOLEAN_OUT(size, name) void *
-#define C_INDEX_OUT(size, name)  int *
-#define C_DONE_OUT(size, name)   int *
-#define C_INT_IO(size, name)     int *
-#define C_COUNT_IO(size, name)   size(int, MPI_Count) *
-#define C_BIG_IO(size, name)     MPI_Count *
-#define C_EXTENT_IO(size, name)  size(MPI_Aint, MPI_Count) *
+#define C_FORM_(size, type, ...)             type
+#define C_FORM_OUT(size, type, ...)          type *
+#define C_FORM_IO(size, type, ...)           type *
+#define C_FORM_ALL(size, type, ...)          const type *
+#define C_FORM_ALL_OUT(size, type, ...)      type *
+#define C_FORM_ALL_IO(size, type, ...)       type *
+#define C_FORM_EACH(size, type, ...)         const type *
+#define C_FORM_EACH_OUTWARD(size, type, ...) const type *
+#define C_FORM_EACH_INWARD(size, type, ...)  const type *
+#define C_FORM_READ(size, type, ...)         const type * /* by its address */
+#define C_FORM_INTO(size, type, ...)         type         /* written, and a pointer as it is */
+#define C_FORM_SECTION(size, type, ...)      type
+#define C_FORM_OF(size, type, of, ...)       of *
+#define C_FORM_OF_COUNT(size, type, of, ...) size(of, of##_c) *
+#define C_FORM_COUNTED(size, type, ...)      int, type
+#define C_FORM_ADDRESSES(size, type, ...)    int *, type *
+#define C_FORM_VARIADIC(size, type, ...)     const type, ...
 
-#define C_INTS(size, name)       const int *
-#define C_COUNTS(size, name)     const size(int, MPI_Count) *
-#define C_BIGS(size, name)       const MPI_Count *
-#define C_AINTS(size, name)      const MPI_Aint *
-#define C_DISPS(size, name)      const size(int, MPI_Aint) *
-#define C_EXTENTS(size, name)    const size(MPI_Aint, MPI_Count) *
-#define C_RANGES(size, name)     int (*)[3]
-#define C_LOGICALS(size, name, ...) const int *
-#define C_WEIGHTS(size, name)    const int *
-#define C_INTS_OUT(size, name)   int *
-#define C_INTS_IO(size, name)    int *
-#define C_BIGS_OUT(size, name)   MPI_Count *
-#define C_AINTS_OUT(size, name)  MPI_Aint *
-#define C_WEIGHTS_OUT(size, name) int *
-#define C_LOGICALS_OUT(size, name, ...) int *
-#define C_INDICES_OUT(size, name, length) int *
-#define C_ERRCODES(size, name)   int *
-
-#define C_COMM(size, name)       MPI_Comm
-#define C_ERRHANDLER(size, name) MPI_Errhandler
-#define C_FILE(size, name)       MPI_File
-#define C_GROUP(size, name)      MPI_Group
-#define C_INFO(size, name)       MPI_Info
-#define C_MESSAGE(size, name)    MPI_Message
-#define C_OP(size, name)         MPI_Op
-#define C_REQUEST(size, name)    MPI_Request
-#define C_SESSION(size, name)    MPI_Session
-#define C_TYPE(size, name)       MPI_Datatype
-#define C_WIN(size, name)        MPI_Win
-#define C_COMM_OUT(size, name)       MPI_Comm *
-#define C_ERRHANDLER_OUT(size, name) MPI_Errhandler *
-#define C_FILE_OUT(size, name)       MPI_File *
-#define C_GROUP_OUT(size, name)      MPI_Group *
-#define C_INFO_OUT(size, name)       MPI_Info *
-#define C_MESSAGE_OUT(size, name)    MPI_Message *
-#define C_OP_OUT(size, name)         MPI_Op *
-#define C_REQUEST_OUT(size, name)    MPI_Request *
-#define C_SESSION_OUT(size, name)    MPI_Session *
-#define C_TYPE_OUT(size, name)       MPI_Datatype *
-#define C_WIN_OUT(size, name)        MPI_Win *
-#define C_COMM_IO(size, name)        MPI_Comm *
-#define C_ERRHANDLER_IO(size, name)  MPI_Errhandler *
-#define C_FILE_IO(size, name)        MPI_File *
-#define C_GROUP_IO(size, name)       MPI_Group *
-#define C_INFO_IO(size, name)        MPI_Info *
-#define C_MESSAGE_IO(size, name)     MPI_Message *
-#define C_OP_IO(size, name)          MPI_Op *
-#define C_REQUEST_IO(size, name)     MPI_Request *
-#define C_SESSION_IO(size, name)     MPI_Session *
-#define C_TYPE_IO(size, name)        MPI_Datatype *
-#define C_WIN_IO(size, name)         MPI_Win *
-#define C_TYPES(size, name, length)         const MPI_Datatype *
-#define C_TYPES_TO(size, name, buffer, comm)      const MPI_Datatype *
-#define C_TYPES_FROM(size, name, buffer, comm)    const MPI_Datatype *
-#define C_TYPES_OUTWARD(size, name, buffer, comm) const MPI_Datatype *
-#define C_TYPES_INWARD(size, name, buffer, comm)  const MPI_Datatype *
-#define C_TYPES_OUT(size, name, length)     MPI_Datatype *
-#define C_INFOS(size, name, length)         const MPI_Info *
-#define C_REQUESTS(size, name, length)      const MPI_Request *
-#define C_REQUESTS_IO(size, name, length)   MPI_Request *
-
-#define C_STATUS(size, name)       const MPI_Status *
-#define C_STATUS_OUT(size, name)   MPI_Status *
-#define C_STATUS_IO(size, name)    MPI_Status *
-#define C_STATUSES_OUT(size, name) MPI_Status *
-
-#define C_SEND(size, name, count, type) const void *
-#define C_RECV(size, name, count, type) void *
-#define C_SEND_FLAT(size, name)    const void *
-#define C_RECV_FLAT(size, name)    void *
-#define C_ADDRESS(size, name)      const void *
-#define C_ADDRESS_OUT(size, name)  void *
-#define C_POINTER_OUT(size, name)  void *
-#define C_DETACHED(size, name)     void *
-
-#define C_TEXT(size, name)         const char *
-#define C_KEY(size, name)          const char *
-#define C_TEXT_OUT(size, name, length) char *
-#define C_COMMANDS(size, name)     char **
-#define C_ARGV(size, name)         char **
-#define C_ARGVS(size, name)        char ***
-#define C_ARGUMENTS(size, name)    int, char **
-#define C_ARGUMENT_ADDRESSES(size, name) int *, char ***
-
-#define C_FUNCTION(size, name, type)       type *
-#define C_COUNT_FUNCTION(size, name, type) size(type, type##_c) *
-#define C_STATE(size, name)        void *
-#define C_ATTRIBUTE(size, name)    void *
-#define C_ATTRIBUTE_OUT(size, name) void *
+/* The kinds: its class, which says how it is treated, its types in C and in Fortran, and what a class needs besides: of
+ * a handle the stem of its conversions, of a text whether blanks in front of it are dropped. */
+#define KIND_NONE(size)       NOTHING, void, ,
+#define KIND_INT(size)        NUMBER, int, integer,
+#define KIND_COUNT(size)      NUMBER, size(int, MPI_Count), size(integer, FORTRAN_COUNT),
+#define KIND_BIG(size)        NUMBER, MPI_Count, FORTRAN_COUNT,
+#define KIND_AINT(size)       NUMBER, MPI_Aint, FORTRAN_ADDRESS,
+#define KIND_DISP(size)       NUMBER, size(int, MPI_Aint), size(integer, FORTRAN_ADDRESS),
+#define KIND_EXTENT(size)     NUMBER, size(MPI_Aint, MPI_Count), size(FORTRAN_ADDRESS, FORTRAN_COUNT),
+#define KIND_OFFSET(size)     NUMBER, MPI_Offset, FORTRAN_OFFSET,
+#define KIND_LOGICAL(size)    NUMBER, int, logical,
+#define KIND_BOOLEAN(size)    OPAQUE, void *, logical,
+#define KIND_ATTRIBUTE(size)  OPAQUE, void *, FORTRAN_ADDRESS,
+#define KIND_INDEX(size)      INDEX, int, integer,
+#define KIND_DONE(size)       DONE, int, integer,
+#define KIND_WEIGHTS(size)    WEIGHTS, int, integer,
+#define KIND_RANGES(size)     RANGES, int (*)[3], integer,
+#define KIND_COMM(size)       HANDLE, MPI_Comm, FORTRAN_HANDLE(MPI_Comm), Comm
+#define KIND_ERRHANDLER(size) HANDLE, MPI_Errhandler, FORTRAN_HANDLE(MPI_Errhandler), Errhandler
+#define KIND_FILE(size)       HANDLE, MPI_File, FORTRAN_HANDLE(MPI_File), File
+#define KIND_GROUP(size)      HANDLE, MPI_Group, FORTRAN_HANDLE(MPI_Group), Group
+#define KIND_INFO(size)       HANDLE, MPI_Info, FORTRAN_HANDLE(MPI_Info), Info
+#define KIND_MESSAGE(size)    HANDLE, MPI_Message, FORTRAN_HANDLE(MPI_Message), Message
+#define KIND_OP(size)         HANDLE, MPI_Op, FORTRAN_HANDLE(MPI_Op), Op
+#define KIND_REQUEST(size)    HANDLE, MPI_Request, FORTRAN_HANDLE(MPI_Request), Request
+#define KIND_SESSION(size)    HANDLE, MPI_Session, FORTRAN_HANDLE(MPI_Session), Session
+#define KIND_TYPE(size)       HANDLE, MPI_Datatype, FORTRAN_HANDLE(MPI_Datatype), Type
+#define KIND_WIN(size)        HANDLE, MPI_Win, FORTRAN_HANDLE(MPI_Win), Win
+#define KIND_STATUS(size)     STATUS, MPI_Status, ,
+#define KIND_SEND(size)       CHOICE, const void *, ,
+#define KIND_RECV(size)       CHOICE, void *, ,
+#define KIND_ADDRESS(size)    ADDRESS, const void *, ,
+#define KIND_ADDRESS_OUT(size) ADDRESS, void *, ,
+#define KIND_POINTER(size)    POINTER, void *, ,
+#define KIND_DETACHED(size)   DETACHED, void *, ,
+#define KIND_TEXT(size)       TEXT, const char *, , false
+#define KIND_KEY(size)        TEXT, const char *, , true
+#define KIND_STRING(size)     STRING, char, , /* a text that is returned */
+#define KIND_COMMANDS(size)   TEXTS, char **, ,
+#define KIND_ARGV(size)       TEXTS, char **, ,
+#define KIND_ARGVS(size)      ARGVS, char ***, ,
+#define KIND_ARGUMENTS(size)  NOTHING, char **, ,
+#define KIND_FUNCTION(size)   FUNCTION, , ,
+#define KIND_STATE(size)      STATE, void *, ,
 
 #endif

@@ -136,7 +136,7 @@ static void freed_comm(const MPI_Comm *comm)
 
 /* ---- the functions ---- */
 
-#define PARAMETER(size, kind, name, ...) __typeof__(C_PARAMETER(size, kind, name, ##__VA_ARGS__)) name
+#define PARAMETER(size, kind, name, ...) __typeof__(C_PARAMETER(size, kind, name, __VA_ARGS__)) name
 #define ARGUMENT(size, kind, name, ...)  name
 #define TIMED(Name, suffix, size, ...)                                                                                 \
     int MPI_##Name##suffix(EACH_LISTED(PARAMETER, size, __VA_ARGS__))                                                  \
