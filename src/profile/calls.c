@@ -136,21 +136,34 @@ static void freed_comm(const MPI_Comm *comm)
 
 /* ---- the functions ---- */
 
+#define KIND_OF(Name)                     CHOSEN(KIND_##Name, PROFILE_LONG, )
 #define PARAMETER(size, kind, name, ...) __typeof__(C_PARAMETER(size, kind, name, __VA_ARGS__)) name
 #define ARGUMENT(size, kind, name, ...)  name
+/* Each is two functions: one for a call that only passes, and one that times it. The first calls the second last, so a
+ * call that passes keeps no argument but what is noted of it. */
 #define TIMED(Name, suffix, size, ...)                                                                                 \
-    int MPI_##Name##suffix(EACH_LISTED(PARAMETER, size, __VA_ARGS__))                                                  \
+    static __attribute__((noinline)) int timed_##Name##suffix(EACH_LISTED(PARAMETER, size, __VA_ARGS__))               \
     {                                                                                                                  \
         NOTED(BEFORE_##Name);                                                                                          \
-        const enum profile_kind kind_ = CHOSEN(KIND_##Name, PROFILE_LONG, );                                           \
-        struct profile_entry entry_ = profile_enter(PROFILE_##Name##suffix, kind_);                                    \
+        struct profile_entry entry_ = profile_enter(PROFILE_##Name##suffix, KIND_OF(Name));                            \
         int result_ = NEXT(Name##suffix)(EACH_LISTED(ARGUMENT, size, __VA_ARGS__));                                    \
         if (likely(entry_.began)) {                                                                                    \
-            profile_done(PROFILE_##Name##suffix, kind_, entry_);                                                       \
+            profile_record(PROFILE_##Name##suffix, &entry_);                                                           \
             if (result_ == MPI_SUCCESS) {                                                                              \
                 NOTED(AFTER_##Name);                                                                                   \
             }                                                                                                          \
             profile_leave();                                                                                           \
+        }                                                                                                              \
+        return result_;                                                                                                \
+    }                                                                                                                  \
+    int MPI_##Name##suffix(EACH_LISTED(PARAMETER, size, __VA_ARGS__))                                                  \
+    {                                                                                                                  \
+        struct profile_passage passage_ = {0};                                                                         \
+        if (KIND_OF(Name) == PROFILE_LONG || !profile_pass(&passage_, PROFILE_##Name##suffix, KIND_OF(Name)))          \
+            return timed_##Name##suffix(EACH_LISTED(ARGUMENT, size, __VA_ARGS__));                                     \
+        int result_ = NEXT_KNOWN(Name##suffix)(EACH_LISTED(ARGUMENT, size, __VA_ARGS__));                              \
+        if (profile_passed(passage_, PROFILE_##Name##suffix, KIND_OF(Name)) && result_ == MPI_SUCCESS) {               \
+            NOTED(AFTER_##Name);                                                                                       \
         }                                                                                                              \
         return result_;                                                                                                \
     }
@@ -175,11 +188,10 @@ static void freed_comm(const MPI_Comm *comm)
 #define FUNCTION(...)
 #include "mpi/calls.def"
 
-/* BEGAN: as profile_enter_long said. */
-static int timed(enum profile_call call, uint64_t began, int result)
+static int timed(enum profile_call call, struct profile_entry entry, int result)
 {
-    if (began) {
-        profile_record(call, began, 0);
+    if (entry.began) {
+        profile_record(call, &entry);
         profile_leave();
     }
     return result;
@@ -187,8 +199,8 @@ static int timed(enum profile_call call, uint64_t began, int result)
 
 int MPI_Init(int *argc, char ***argv)
 {
-    uint64_t began = profile_enter_long();
-    int result = timed(PROFILE_Init, began, NEXT(Init)(argc, argv));
+    struct profile_entry entry = profile_enter(PROFILE_Init, PROFILE_LONG);
+    int result = timed(PROFILE_Init, entry, NEXT(Init)(argc, argv));
     profile_begin();
     profile_summarize();
     return result;
@@ -196,10 +208,10 @@ int MPI_Init(int *argc, char ***argv)
 
 int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 {
-    uint64_t began = profile_enter_long();
+    struct profile_entry entry = profile_enter(PROFILE_Init_thread, PROFILE_LONG);
     if (required >= MPI_THREAD_MULTIPLE)
         profile_several();
-    int result = timed(PROFILE_Init_thread, began, NEXT(Init_thread)(argc, argv, required, provided));
+    int result = timed(PROFILE_Init_thread, entry, NEXT(Init_thread)(argc, argv, required, provided));
     profile_begin();
     profile_summarize();
     return result;
@@ -207,8 +219,8 @@ int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 
 int MPI_Finalize(void)
 {
-    uint64_t began = profile_enter_long();
-    int result = timed(PROFILE_Finalize, began, NEXT(Finalize)());
+    struct profile_entry entry = profile_enter(PROFILE_Finalize, PROFILE_LONG);
+    int result = timed(PROFILE_Finalize, entry, NEXT(Finalize)());
     profile_end();
     return result;
 }
@@ -217,8 +229,8 @@ int MPI_Finalize(void)
 int MPI_Request_free(MPI_Request *request)
 {
     struct profile_made *one = request && profile_messages ? profile_made_take(*request) : NULL;
-    uint64_t began = profile_enter_long();
-    int result = timed(PROFILE_Request_free, began, NEXT(Request_free)(request));
+    struct profile_entry entry = profile_enter(PROFILE_Request_free, PROFILE_LONG);
+    int result = timed(PROFILE_Request_free, entry, NEXT(Request_free)(request));
     if (result == MPI_SUCCESS)
         free(one);
     else if (one)

@@ -45,7 +45,7 @@ enum profile_call {
 
 #define PROFILE_BLOCKS 256 /* of ranks, in the order of their numbers: of one rank each, where there are no more */
 #define PROFILE_SLICES 16  /* of a page; a thread that ends leaves its own to the next */
-#define PROFILE_SIZES  48  /* of messages: 0 bytes, 1, 2 to 3, 4 to 7 ... */
+#define PROFILE_SIZES  64  /* of messages: 0 bytes, 1, 2 to 3, 4 to 7 ... */
 
 /* Calls that do not wait take no longer than reading the clock does: where no events are wanted, each rank times the
  * first of each kind, and after them one of so many in the mean, see steps.h. */

@@ -17,7 +17,7 @@
 
 struct profile_page *_Atomic profile_page;
 bool profile_messages;
-uint64_t profile_first;
+bool profile_all;
 _Thread_local struct profile_thread profile_thread;
 struct base_counters *const *_Atomic profile_engine;
 struct profile_lock profile_lock;
@@ -49,6 +49,7 @@ static void child_of_fork(void)
     profile_page = NULL;
     profile_thread.slice = NULL;
     profile_thread.type = 0;
+    profile_step_forked(&profile_thread.steps);
 }
 
 /* ---- slices ------------------------------------------------------------------------------------------------------ */
@@ -61,6 +62,7 @@ static void slice_give(void *slice)
         slices_taken &= ~(1u << ((struct profile_slice *)slice - page->slice));
     profile_thread.slice = NULL;
     profile_thread.type = 0;
+    profile_thread.steps.left &= INT32_MIN;
     profile_lock_give(&profile_lock, locked);
 }
 
@@ -73,6 +75,7 @@ static COLD void slice_take(struct profile_page *page)
     if (own) {
         slices_taken |= 1u << i;
         profile_thread.slice = &page->slice[i];
+        profile_thread.direct = profile_direct;
     }
     uint32_t used = own ? i + 1 : PROFILE_SLICES;
     page->slices = used > page->slices ? used : page->slices;
@@ -104,7 +107,7 @@ static struct profile_page *page_take(int fd, uint32_t seat)
     }
     room = header.room;
     tick_rate = header.tick_rate;
-    profile_first = room ? UINT64_MAX : PROFILE_TIMED_FIRST;
+    profile_all = room;
     profile_ranks = header.ranks;
     return page;
 }
@@ -202,59 +205,78 @@ static void event_add(struct profile_page *page, enum profile_call call, uint64_
 
 /* ---- calls ------------------------------------------------------------------------------------------------------- */
 
-uint64_t profile_enter_long(void)
+struct profile_entry profile_enter(enum profile_call call, enum profile_kind kind)
 {
+    struct profile_entry entry = {0};
+    struct profile_thread *thread = &profile_thread;
     /* acquire: with profile_open's release */
     if (unlikely(!atomic_load_explicit(&profile_page, memory_order_acquire) && !profile_open()) ||
-        profile_thread.inside)
-        return 0;
-    profile_thread.inside = true;
-    if (unlikely(!profile_thread.slice))
+        !profile_step_enter(&thread->steps))
+        return entry;
+    if (unlikely(!thread->slice))
         slice_take(atomic_load_explicit(&profile_page, memory_order_relaxed));
-    return clock_ticks();
+    struct base_counters *const *engine =
+        kind == PROFILE_WAITS ? atomic_load_explicit(&profile_engine, memory_order_relaxed) : NULL;
+    if (engine) {
+        entry.counters = *engine;
+        entry.waited = entry.counters->waited;
+    }
+    entry.due = (kind == PROFILE_SHORT || engine) && thread->slice && !profile_all &&
+                profile_step_due(&thread->steps) && thread->slice->call[call].count >= PROFILE_TIMED_FIRST;
+    entry.began = clock_ticks();
+    return entry;
 }
 
-void profile_record(enum profile_call call, uint64_t began, uint64_t waited)
+static void slice_add(struct profile_slice *slice, enum profile_call call, uint64_t ticks, uint64_t longest)
 {
-    struct profile_page *page = atomic_load_explicit(&profile_page, memory_order_relaxed);
-    if (unlikely(!page)) /* a callback has forked */
-        return;
-    uint64_t ended = began == PROFILE_UNTIMED ? 0 : clock_ticks(), spent = ended ? ended - began : waited;
-    struct profile_slice *slice = profile_thread.slice;
-    bool locked = (unlikely(!slice) || unlikely(room)) && profile_lock_take(&profile_lock);
-    if (unlikely(!slice))
-        slice = &page->slice[PROFILE_SLICES - 1];
     struct profile_sum *sum = &slice->call[call];
     profile_sum_count(sum);
-    if (spent) {
-        waited = waited < spent ? waited : spent;
-        uint64_t all = waited;
-        profile_step_known(&profile_thread.steps, waited);
-        if (ended)
-            all += profile_step_end(&profile_thread.steps, began + waited, ended);
-        sum->ticks += all;
-        slice->ticks += all;
-        if (spent > sum->most)
-            sum->most = spent;
-        if (unlikely(room))
-            event_add(page, call, began, spent);
-    }
-    profile_lock_give(&profile_lock, locked);
+    sum->ticks += ticks;
+    slice->ticks += ticks;
+    if (longest > sum->most)
+        sum->most = longest;
 }
 
-/* ---- calls whose waits the engine counts ------------------------------------------------------------------------- */
+static inline uint64_t ticks_of(uint64_t ns)
+{
+    return (uint64_t)((unsigned __int128)ns * tick_rate >> 32);
+}
 
 #define MUCH        (1 << 20) /* bytes in a step: to move them takes longer than reading the clock does */
 #define MUCH_SINGLE 64        /* so many calls after it are timed */
 
-void profile_record_wait(enum profile_call call, uint64_t began, uint64_t waited_ns)
+static void steps_shorten(struct profile_thread *thread, const struct base_counters *counters)
 {
-    struct base_counters *const *engine = atomic_load_explicit(&profile_engine, memory_order_relaxed);
-    if (engine && began != PROFILE_UNTIMED) {
-        uint64_t bytes = (*engine)->send_bytes + (*engine)->recv_bytes;
-        if (bytes - profile_thread.bytes > MUCH)
-            profile_thread.steps.single = MUCH_SINGLE;
-        profile_thread.bytes = bytes;
+    uint64_t bytes = counters->send_bytes + counters->recv_bytes;
+    if (bytes - thread->bytes > MUCH)
+        thread->steps.single = MUCH_SINGLE;
+    thread->bytes = bytes;
+}
+
+void profile_record(enum profile_call call, const struct profile_entry *entry)
+{
+    struct profile_page *page = atomic_load_explicit(&profile_page, memory_order_relaxed);
+    struct profile_thread *thread = &profile_thread;
+    if (unlikely(!page)) /* a callback has forked */
+        return;
+    uint64_t ended = clock_ticks(), spent = ended - entry->began, waited = 0;
+    if (entry->counters) {
+        waited = ticks_of(entry->counters->waited - entry->waited);
+        waited = waited < spent ? waited : spent;
+        steps_shorten(thread, entry->counters);
     }
-    profile_record(call, began, (uint64_t)((unsigned __int128)waited_ns * tick_rate >> 32));
+    bool locked = (unlikely(!thread->slice) || unlikely(room)) && profile_lock_take(&profile_lock);
+    profile_step_known(&thread->steps, waited);
+    uint64_t stands_for = waited + profile_step_end(&thread->steps, entry->due, entry->began + waited, ended);
+    slice_add(thread->slice ? thread->slice : &page->slice[PROFILE_SLICES - 1], call, stands_for, spent);
+    if (unlikely(room))
+        event_add(page, call, entry->began, spent);
+    profile_lock_give(&profile_lock, locked);
+}
+
+void profile_record_wait(enum profile_call call, uint64_t waited_ns)
+{
+    uint64_t ticks = ticks_of(waited_ns);
+    profile_step_known(&profile_thread.steps, ticks);
+    slice_add(profile_thread.slice, call, ticks, ticks);
 }

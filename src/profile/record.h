@@ -20,23 +20,34 @@ extern uint32_t profile_direct; /* ranks of the world that have a block each; 0:
 /* The engine's counters; NULL: it is not ours, or several threads may wait, which it counts together. */
 extern struct base_counters *const *_Atomic profile_engine;
 
-/* Of this thread. */
+/* Of this thread: one line of memory. */
 struct profile_thread {
-    struct profile_slice *slice; /* NULL: not taken yet, or it has none */
-    bool inside;                 /* of a call: what callbacks call belongs to it */
+    ALIGNED(CACHE_LINE) struct profile_slice *slice; /* NULL: not taken yet, or it has none: then no call passes */
     struct profile_steps steps;
     uintptr_t type; /* the predefined one that was sent last, by a thread with a slice; 0: none */
     MPI_Count type_size;
-    uint64_t bytes; /* that the engine had moved when a call was timed last */
+    uint64_t bytes;  /* that the engine had moved when a call was timed last */
+    uint32_t direct; /* as profile_direct, with a slice */
 };
 extern _Thread_local struct profile_thread profile_thread;
-extern uint64_t profile_first; /* so many calls of each kind are timed: all, where events are wanted */
+extern bool profile_all; /* calls are timed: events are wanted */
 #pragma GCC visibility pop
 
+enum profile_kind { PROFILE_LONG, PROFILE_WAITS, PROFILE_SHORT }; /* see steps.h */
+
+/* A call that is timed begins. */
+struct profile_entry {
+    uint64_t began; /* ticks; 0: it is within another one, or nothing is recorded: then nothing is to be left */
+    bool due;       /* the last of a step */
+    const struct base_counters *counters; /* of one that WAITS; NULL: its waits are not known */
+    uint64_t waited;
+};
+
 struct profile_page *profile_open(void) COLD;
-/* As profile_enter said; so many ticks of it are known to have been waits. */
-void profile_record(enum profile_call call, uint64_t began, uint64_t waited);
-void profile_record_wait(enum profile_call call, uint64_t began, uint64_t waited_ns) COLD;
+struct profile_entry profile_enter(enum profile_call call, enum profile_kind kind);
+void profile_record(enum profile_call call, const struct profile_entry *entry); /* it has ended */
+/* One that passed has ended, and waited. */
+void profile_record_wait(enum profile_call call, uint64_t waited_ns);
 void profile_several(void);                                  /* from now on several threads may call */
 void profile_summarize(void);
 void profile_begin(void); /* MPI_Init or a session; MPI has ended when each of them has */
@@ -53,57 +64,45 @@ void profile_comm_freed(MPI_Comm comm);
 /* Into each of the functions of MPI, or all arguments were kept over one more call. */
 #define PROFILE_INLINE static inline __attribute__((always_inline))
 
-#define PROFILE_UNTIMED 1 /* in the place of ticks: the call is counted alone */
+static inline void profile_leave(void)
+{
+    profile_step_leave(&profile_thread.steps);
+}
 
-enum profile_kind { PROFILE_LONG, PROFILE_WAITS, PROFILE_SHORT }; /* see steps.h */
-
-/* A call begins. */
-struct profile_entry {
-    uint64_t began; /* ticks; 0: it is within another one, or nothing is recorded: then nothing is to be left */
-    const struct base_counters *counters; /* of one that WAITS; NULL: its waits are not known, and it is timed */
+/* The usual call: it is counted, and not timed. */
+struct profile_passage {
+    const struct base_counters *counters; /* of one that WAITS */
     uint64_t waited;
 };
-uint64_t profile_enter_long(void);
 
-/* One that is not LONG may be counted only. */
-PROFILE_INLINE struct profile_entry profile_enter(enum profile_call call, enum profile_kind kind)
+/* A call begins, one that is not LONG. False: it is to be timed. */
+PROFILE_INLINE bool profile_pass(struct profile_passage *passage, enum profile_call call, enum profile_kind kind)
 {
     struct profile_thread *thread = &profile_thread;
     struct base_counters *const *engine =
         kind == PROFILE_WAITS ? atomic_load_explicit(&profile_engine, memory_order_relaxed) : NULL;
-    struct profile_entry entry = {0};
-    if (kind == PROFILE_LONG || (kind == PROFILE_WAITS && unlikely(!engine)) || unlikely(!thread->slice) ||
-        unlikely(atomic_load_explicit(&thread->slice->call[call].count, memory_order_relaxed) < profile_first)) {
-        entry.began = profile_enter_long();
-        return entry;
-    }
-    if (thread->inside)
-        return entry;
-    thread->inside = true;
+    if (unlikely(!profile_step_passes(&thread->steps)) || (kind == PROFILE_WAITS && unlikely(!engine)) ||
+        unlikely(atomic_load_explicit(&thread->slice->call[call].count, memory_order_relaxed) < PROFILE_TIMED_FIRST))
+        return false;
     if (kind == PROFILE_WAITS) {
-        entry.counters = *engine;
-        entry.waited = entry.counters->waited;
+        passage->counters = *engine;
+        passage->waited = passage->counters->waited;
     }
-    entry.began = unlikely(profile_step_due(&thread->steps)) ? clock_ticks() : PROFILE_UNTIMED;
-    return entry;
+    profile_step_pass(&thread->steps);
+    return true;
 }
 
-/* It has ended. */
-PROFILE_INLINE void profile_done(enum profile_call call, enum profile_kind kind, struct profile_entry entry)
+/* It has ended. False: nothing is to be recorded. */
+PROFILE_INLINE bool profile_passed(struct profile_passage passage, enum profile_call call, enum profile_kind kind)
 {
-    struct profile_slice *slice = profile_thread.slice;
-    uint64_t waited = kind == PROFILE_WAITS && likely(entry.counters) ? entry.counters->waited - entry.waited : 0;
-    if (kind != PROFILE_LONG && likely(entry.began == PROFILE_UNTIMED && !waited && slice)) /* NULL: forked */
-        profile_sum_count(&slice->call[call]);
-    else if (kind == PROFILE_WAITS)
-        profile_record_wait(call, entry.began, waited);
+    struct profile_thread *thread = &profile_thread;
+    if (unlikely(!profile_step_passed(&thread->steps)))
+        return false;
+    if (kind == PROFILE_WAITS && passage.counters->waited != passage.waited)
+        profile_record_wait(call, passage.counters->waited - passage.waited);
     else
-        profile_record(call, entry.began, 0);
-}
-
-static inline void profile_leave(void)
-{
-    profile_thread.inside = false;
+        profile_sum_count(&thread->slice->call[call]);
+    return true;
 }
 
 static inline void profile_traffic_add(struct profile_traffic *traffic, uint64_t bytes)
@@ -114,15 +113,14 @@ static inline void profile_traffic_add(struct profile_traffic *traffic, uint64_t
 
 static inline unsigned profile_size_of(uint64_t bytes)
 {
-    unsigned size = bytes ? 64 - (unsigned)__builtin_clzll(bytes) : 0;
-    return size < PROFILE_SIZES ? size : PROFILE_SIZES - 1;
+    return 63 - (unsigned)__builtin_clzll(2 * bytes | 1);
 }
 
 /* After a call that succeeded: what was sent. */
 PROFILE_INLINE void profile_sent(MPI_Comm comm, int to, MPI_Count count, MPI_Datatype type)
 {
     const struct profile_thread *thread = &profile_thread;
-    if ((uintptr_t)type != thread->type || comm != MPI_COMM_WORLD || unlikely((uint32_t)to >= profile_direct)) {
+    if ((uintptr_t)type != thread->type || comm != MPI_COMM_WORLD || unlikely((uint32_t)to >= thread->direct)) {
         profile_sent_anywhere(comm, to, count, type);
         return;
     }

@@ -6,6 +6,36 @@
 enum { CALLS = 400000, KINDS = 4 };
 static const uint64_t takes[KINDS] = {20, 60, 35, 900};
 
+/* A call of so many ticks, one that may pass: as record.h does. What it stands for; 0: it passed. */
+static uint64_t call_make(struct profile_steps *steps, uint64_t *now, uint64_t usual, uint64_t when_due)
+{
+    if (profile_step_passes(steps)) {
+        profile_step_pass(steps);
+        CHECK(!profile_step_enter(steps)); /* what a callback calls */
+        *now += usual;
+        CHECK(profile_step_passed(steps));
+        return 0;
+    }
+    CHECK(profile_step_enter(steps));
+    CHECK(profile_step_due(steps));
+    *now += when_due;
+    uint64_t ticks = profile_step_end(steps, true, *now - when_due, *now);
+    profile_step_leave(steps);
+    return ticks;
+}
+
+/* One that is always timed: it ends no step. */
+static uint64_t long_make(struct profile_steps *steps, uint64_t *now, uint64_t usual)
+{
+    int32_t left = steps->left;
+    CHECK(profile_step_enter(steps));
+    *now += usual;
+    uint64_t ticks = profile_step_end(steps, false, *now - usual, *now);
+    profile_step_leave(steps);
+    CHECK_EQUAL(steps->left, left);
+    return ticks;
+}
+
 /* KINDS by turns, or in blocks of so many; between them a call of 5,000 ticks that is always timed. */
 static void estimates(int block)
 {
@@ -13,17 +43,12 @@ static void estimates(int block)
     uint64_t now = 1000000, all[KINDS] = {0}, estimate[KINDS] = {0}, timed = 0;
     for (int i = 0; i < CALLS; i++) {
         int kind = i / block % KINDS;
-        bool due = profile_step_due(&steps);
-        uint64_t began = now;
-        now += takes[kind];
+        uint64_t stands_for = call_make(&steps, &now, takes[kind], takes[kind]);
         all[kind] += takes[kind];
-        if (due)
-            estimate[kind] += profile_step_end(&steps, began, now);
-        timed += due;
-        if (i % 8 == 7) {
-            now += 5000;
-            CHECK_EQUAL(profile_step_end(&steps, now - 5000, now), 5000);
-        }
+        estimate[kind] += stands_for;
+        timed += stands_for > 0;
+        if (i % 8 == 7)
+            CHECK_EQUAL(long_make(&steps, &now, 5000), 5000);
         now += 100; /* the program computes */
     }
     CHECK(timed > CALLS / PROFILE_TIMED_ONE * 9 / 10 && timed < CALLS / PROFILE_TIMED_ONE * 11 / 10);
@@ -37,19 +62,29 @@ static void never_more_than_there_was(void)
     struct profile_steps steps = {0};
     uint64_t now = 1000000, began_all = now, estimate = 0, others = 0;
     for (int i = 0; i < CALLS; i++) {
-        bool due = profile_step_due(&steps);
-        uint64_t began = now;
-        now += due ? 20000 : 20;
-        if (due)
-            estimate += profile_step_end(&steps, began, now);
-        now += 700;
-        others += profile_step_end(&steps, now - 700, now);
+        estimate += call_make(&steps, &now, 20, 20000);
+        others += long_make(&steps, &now, 700);
     }
     CHECK(estimate + others <= now - began_all);
 }
 
+/* A process that was forked within a call, or between two: none passes or is timed any more. */
+static void forked(void)
+{
+    struct profile_steps within = {.left = 7, .step = 7}, between = within;
+    profile_step_pass(&within);
+    profile_step_forked(&within);
+    CHECK(!profile_step_passed(&within));
+    profile_step_forked(&between);
+    for (int i = 0; i < 3; i++) {
+        CHECK(!profile_step_passes(&within) && !profile_step_enter(&within));
+        CHECK(!profile_step_passes(&between) && !profile_step_enter(&between));
+    }
+}
+
 int main(void)
 {
+    forked();
     estimates(1);
     estimates(4);
     estimates(1000);
