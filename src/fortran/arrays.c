@@ -3,6 +3,7 @@
 #include "fortran/fortran.h"
 
 #ifdef FORTRAN_GFORTRAN_ARRAYS
+#define ENTRY_OF ENTRY
 #define BUFFER_PARAMETER(name) const struct gfortran_array *g_##name
 #define BUFFER_BEFORE(name)        \
     struct fortran_array d_##name; \
@@ -11,6 +12,7 @@
 #define TEXT_LENGTH(name)      , fortran_length name##_length
 #define TEXT_OF(name)          name, name##_length
 #else
+#define ENTRY_OF QUICK_ENTRY
 #define BUFFER_PARAMETER(name) const struct fortran_array *name
 #define BUFFER_BEFORE(name)
 #define TEXT_PARAMETER(name)   const struct fortran_array *name
@@ -31,7 +33,7 @@
 #define CALL(...)
 #define CALL_C(...)
 #define BUFFER(Name, name, ...)                                 \
-    ENTRY(MPI_##Name, mpi_##name##_f08ts_, SMALL, __VA_ARGS__)  \
+    ENTRY_OF(MPI_##Name, mpi_##name##_f08ts_, SMALL, __VA_ARGS__)  \
     ENTRY(PMPI_##Name, pmpi_##name##_f08ts_, SMALL, __VA_ARGS__)
 #define BUFFER_C(Name, name, ...)                                     \
     BUFFER(Name, name, __VA_ARGS__)                                   \

@@ -109,10 +109,13 @@ static inline const struct fortran_array *fortran_array_of(const struct gfortran
 }
 #endif
 bool fortran_without_gaps(const struct fortran_array *array);
+static inline bool fortran_one_piece(const struct fortran_array *array) /* most are: told without a call */
+{
+    return array->rank == 0 || (array->rank == 1 && array->dimension[0].stride == (ptrdiff_t)array->element);
+}
 static inline bool fortran_contiguous(const struct fortran_array *array)
 {
-    bool one = array->rank == 1 && array->dimension[0].stride == (ptrdiff_t)array->element;
-    return array->rank == 0 || one || fortran_without_gaps(array);
+    return fortran_one_piece(array) || fortran_without_gaps(array);
 }
 /* COUNT elements of TYPE that lie in a section which is not contiguous: one of *MADE instead, at the base. An error is
  * raised. */

@@ -53,32 +53,15 @@ static int delete(int handle, int keyval, void *attribute, const struct fortran_
     return error;
 }
 
-int fortran_comm_copy(MPI_Comm old, int keyval, void *state, void *in, void *out, int *flag)
-{
-    return copy(MPI_Comm_toint(old), keyval, state, in, out, flag);
-}
-
-int fortran_comm_delete(MPI_Comm old, int keyval, void *attribute, void *state)
-{
-    return delete(MPI_Comm_toint(old), keyval, attribute, state);
-}
-
-int fortran_type_copy(MPI_Datatype old, int keyval, void *state, void *in, void *out, int *flag)
-{
-    return copy(MPI_Type_toint(old), keyval, state, in, out, flag);
-}
-
-int fortran_type_delete(MPI_Datatype old, int keyval, void *attribute, void *state)
-{
-    return delete(MPI_Type_toint(old), keyval, attribute, state);
-}
-
-int fortran_win_copy(MPI_Win old, int keyval, void *state, void *in, void *out, int *flag)
-{
-    return copy(MPI_Win_toint(old), keyval, state, in, out, flag);
-}
-
-int fortran_win_delete(MPI_Win old, int keyval, void *attribute, void *state)
-{
-    return delete(MPI_Win_toint(old), keyval, attribute, state);
-}
+#define KEYED(Name, name, type)                                                                       \
+    int fortran_##name##_copy(type old, int keyval, void *state, void *in, void *out, int *flag)      \
+    {                                                                                                 \
+        return copy(MPI_##Name##_toint(old), keyval, state, in, out, flag);                           \
+    }                                                                                                 \
+    int fortran_##name##_delete(type old, int keyval, void *attribute, void *state)                   \
+    {                                                                                                 \
+        return delete(MPI_##Name##_toint(old), keyval, attribute, state);                             \
+    }
+KEYED(Comm, comm, MPI_Comm)
+KEYED(Type, type, MPI_Datatype)
+KEYED(Win, win, MPI_Win)

@@ -2,7 +2,8 @@
  * such an argument, each in parentheses; those at the end may be missing:
  *
  *   its parameter; what the call is given; before the call; after it, when its result is ERROR;
- *   before it where a section of an array becomes a datatype; what follows behind all parameters: the length of a text
+ *   before it where a section of an array becomes a datatype; what follows behind all parameters: the length of a text;
+ *   what is true where the short way will do
  *
  * What has another form in C than in Fortran is held in c_NAME meanwhile. */
 #pragma once
@@ -16,18 +17,20 @@
 #define AFTER(size, ...)     STEP(AFTER, size, __VA_ARGS__)
 #define SECTION(size, ...)   STEP(SECTION, size, __VA_ARGS__)
 #define LENGTH(size, ...)    STEP(LENGTH, size, __VA_ARGS__)
+#define QUICK(size, ...)     STEP(QUICK, size, __VA_ARGS__)
 
 #define STEP(step, size, kind, ...) STEP_OF(step, KIND_##kind(size), __VA_ARGS__)
 #define STEP_OF(...)                STEP_IN(__VA_ARGS__)
 #define STEP_IN(step, class, type, fortran, stem, name, form, ...) \
     STEP_PICK(step, CLASS_##class##_##form(name, type, stem, __VA_ARGS__))
-#define STEP_PICK(step, ...)       STEP_##step(__VA_ARGS__, (), (), (), (), )
+#define STEP_PICK(step, ...)       STEP_##step(__VA_ARGS__, (), (), (), (), (), )
 #define STEP_PARAMETER(a, ...)                CALLS_OPEN a
 #define STEP_VALUE(a, b, ...)                 CALLS_OPEN b
 #define STEP_BEFORE(a, b, c, ...)             CALLS_OPEN c
 #define STEP_AFTER(a, b, c, d, ...)           CALLS_OPEN d
 #define STEP_SECTION(a, b, c, d, e, ...)      CALLS_OPEN e
 #define STEP_LENGTH(a, b, c, d, e, f, ...)    CALLS_OPEN f
+#define STEP_QUICK(a, b, c, d, e, f, g, ...)  CALLS_OPEN g
 
 #define CLASS_NOTHING_(...)                         (), ()
 #define CLASS_NUMBER_(name, type, ...)              (const type *name,), (c_##name), (type c_##name = *name;)
@@ -63,7 +66,8 @@
 
 /* Outputs are written where the call succeeded; a number that is no handle in C stays. */
 #define CLASS_HANDLE_(name, type, stem, ...)                                                                           \
-    (const int *name,), (c_##name), (type c_##name = fortran_from(type, stem, *name);)
+    (const int *name,), (c_##name), (type c_##name = fortran_from(type, stem, *name);), (), (), (),                    \
+    (&& (unsigned)*name < FORTRAN_OWN)
 #define CLASS_HANDLE_OUT(name, type, stem, ...)                                                                        \
     (int *name,), (&c_##name), (type c_##name = 0;), (if (!error) *name = fortran_to(stem, c_##name);)
 #define CLASS_HANDLE_IO(name, type, stem, ...)                                                                         \
@@ -104,7 +108,7 @@
 #define CLASS_CHOICE_(name, ...)                                                                                       \
     CLASS_ADDRESS_(name, ), (),                                                                                        \
     (if (unlikely(!fortran_contiguous(name)) && c_##name == name->base && !error)                                      \
-         error = fortran_refuse(call, #name);)
+         error = fortran_refuse(call, #name);), (), (&& fortran_one_piece(name))
 #define CLASS_CHOICE_SECTION(name, type, stem, count, datatype, ...)                                                   \
     CLASS_ADDRESS_(name, ), (SECTION_END(name)),                                                                       \
     (MPI_Datatype own_##name = MPI_DATATYPE_NULL;                                                                      \
@@ -112,7 +116,7 @@
          error = fortran_section(call, name, c_##count, c_##datatype, &own_##name);                                    \
          c_##count = 1;                                                                                                \
          c_##datatype = own_##name;                                                                                    \
-     })
+     }), (), (&& fortran_one_piece(name))
 #define CLASS_DETACHED_(name, ...)                                                                                     \
     (void **name,), (&c_##name), (void *c_##name = NULL;), (DETACHED_END(name))
 

@@ -24,25 +24,18 @@ OWN_ENTRY(init_thread, const int *required, int *provided, int *ierror)
 
 /* ---- operations and error handlers ---- */
 
-OWN_ENTRY(op_create, void *function, const int *commute, int *op, int *ierror)
-{
-    MPI_Op made;
-    void *callee = fortran_callback("MPI_Op_create", CALLEE_OP, function);
-    int error = callee ? C(Op_create)((MPI_User_function *)callee, *commute, &made) : MPI_ERR_OTHER;
-    if (!error)
-        *op = MPI_Op_toint(made);
-    tell(ierror, error);
-}
-
-OWN_ENTRY(op_create_c, void *function, const int *commute, int *op, int *ierror)
-{
-    MPI_Op made;
-    void *callee = fortran_callback("MPI_Op_create_c", CALLEE_OP, function);
-    int error = callee ? C(Op_create_c)((MPI_User_function_c *)callee, *commute, &made) : MPI_ERR_OTHER;
-    if (!error)
-        *op = MPI_Op_toint(made);
-    tell(ierror, error);
-}
+#define OPERATION(Name, name, type)                                                                                    \
+    OWN_ENTRY(name, void *function, const int *commute, int *op, int *ierror)                                          \
+    {                                                                                                                  \
+        MPI_Op made;                                                                                                   \
+        void *callee = fortran_callback("MPI_" #Name, CALLEE_OP, function);                                            \
+        int error = callee ? C(Name)((type *)callee, *commute, &made) : MPI_ERR_OTHER;                                 \
+        if (!error)                                                                                                    \
+            *op = MPI_Op_toint(made);                                                                                  \
+        tell(ierror, error);                                                                                           \
+    }
+OPERATION(Op_create, op_create, MPI_User_function)
+OPERATION(Op_create_c, op_create_c, MPI_User_function_c)
 
 OWN_ENTRY(op_free, int *op, int *ierror)
 {
@@ -173,14 +166,16 @@ OWN_ENTRY(comm_spawn_multiple, const int *count, const char *commands, const cha
     tell(ierror, error);
 }
 
-OWN_ENTRY(register_datarep, const char *datarep, void *read_fn, void *write_fn, void *extent_fn, MPI_Aint *extra_state,
-          int *ierror, fortran_length datarep_length)
-{
-    TEMPORARY room;
-    const char *name = fortran_text(&room, datarep, datarep_length, false);
-    (void)read_fn;
-    (void)write_fn;
-    (void)extent_fn;
-    tell(ierror, name ? C(Register_datarep)(name, MPI_CONVERSION_FN_NULL, MPI_CONVERSION_FN_NULL, NULL, extra_state)
-                      : MPI_ERR_NO_MEM);
-}
+#define DATAREP(Name, name)                                                                                            \
+    OWN_ENTRY(name, const char *datarep, void *read_fn, void *write_fn, void *extent_fn, MPI_Aint *extra_state,        \
+              int *ierror, fortran_length datarep_length)                                                              \
+    {                                                                                                                  \
+        TEMPORARY room;                                                                                                \
+        const char *text = fortran_text(&room, datarep, datarep_length, false);                                        \
+        (void)read_fn;                                                                                                 \
+        (void)write_fn;                                                                                                \
+        (void)extent_fn;                                                                                               \
+        tell(ierror, text ? C(Name)(text, NULL, NULL, NULL, extra_state) : MPI_ERR_NO_MEM);                            \
+    }
+DATAREP(Register_datarep, register_datarep)
+DATAREP(Register_datarep_c, register_datarep_c)

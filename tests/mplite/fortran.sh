@@ -260,7 +260,7 @@ done
 grep -oE 'MP_[A-Za-z_]+\(' "$VIADUCT_SOURCE/include/mplite.h" | tr 'A-Z' 'a-z' | sort -u >declared
 nm -D --defined-only "$VIADUCT_BUILD/lib/libviaduct_mplite.so" | awk '{ print $3 }' | grep -vE '_(array|wide)_$' >exported
 while IFS='(' read -r name _; do
-    for spelling in ${name}_ ${name}__; do grep -qx $spelling exported || fail "$spelling is not there"; done
+    for spelling in ${name}_ ${name}__ $name ${name^^}; do grep -qx $spelling exported || fail "$spelling is not there"; done
     grep -qiE "MP_${name#mp_}[_a-z]* *\(" "$VIADUCT_BUILD/lib/viaduct/fortran/mplite.f90" || fail "the module has no $name"
 done <declared
 [ "$(wc -l <declared)" -ge 75 ] || fail "mplite.h is not understood"
