@@ -116,6 +116,7 @@ void sock_stream_reset(struct sock_file *file)
     atomic_store(&link->shut_in, false);
     atomic_store(&link->shut_out, false);
     link->error = 0;
+    link->end = END_NOT;
     sock_unlock(&link->send);
     sock_unlock(&link->receive);
     sock_places_wake();

@@ -110,6 +110,16 @@ bool sock_in_at_mark(struct sock_file *file); /* of urgent data: reading stops t
 /* 1: there are bytes, 0: the stream has ended, -errno. LOOK: the socket is asked, too. */
 ssize_t sock_in_available(struct sock_file *file, bool look);
 
+/* ---- the end ---- */
+
+/* Under link->receive: what it is, END_NOT where the kernel tells it. */
+enum sock_end sock_end_look(struct sock_file *file);
+/* What TCP would tell to poll where the kernel has told these. */
+short sock_end_events(struct sock_file *file, short told);
+/* A write that the ring does not take any more: what the call returns, or SOCK_END_KERNEL: the kernel says it. */
+#define SOCK_END_KERNEL (-2)
+ssize_t sock_end_write(struct sock_file *file, struct sock_source *source, size_t size);
+
 /* The events that tell the end to a thread that waits for EVENTS; and that the kernel has told these. A reader that was
  * killed ends its stream without having said so. */
 static inline short sock_stream_end_events(const struct sock_file *file, short events)

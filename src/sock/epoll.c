@@ -20,6 +20,7 @@ static void set_open(int fd)
         atomic_store(&set->plain, false);
         atomic_store(&set->blind, 0);
         atomic_store(&set->sleepers, 0);
+        atomic_store(&set->news, false);
         set->fd = fd;
         set->generation++;
         set->cursor = set->rounds = 0;

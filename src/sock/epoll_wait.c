@@ -235,6 +235,9 @@ static void others_wake(struct call *call, int place)
 
 static int collect_placed(struct call *call, int place)
 {
+    if (unlikely(atomic_load_explicit(&call->set->news, memory_order_relaxed)) &&
+        atomic_exchange(&call->set->news, false) && ask(call, place, false) < 0)
+        return -1;
     for (bool slept = false;; slept = true) {
         do
             collect(call, place);

@@ -35,6 +35,13 @@ enum sock_phase {
     PHASE_BACK, /* TCP for good */
 };
 
+enum sock_end { /* of the connection, where this side tells it instead of the kernel (end.c) */
+    END_NOT,
+    END_QUIET,  /* nothing follows, and one write more can be sent */
+    END_RESET,
+    END_BROKEN, /* nothing follows, and that write was sent */
+};
+
 struct sock_link {
     _Atomic uint32_t stage;
     struct sock_holders holders;           /* free when nobody is left */
@@ -54,6 +61,7 @@ struct sock_link {
     _Atomic uint32_t reason;               /* enum sock_reason, until it is joined */
     _Atomic uint64_t rung;                 /* bells sent */
     _Atomic bool bell_due;                 /* one could not be sent */
+    _Atomic bool sent_all;                 /* by TCP: the other end's kernel has it */
     struct sock_ends ends;                 /* once the other end is looked for */
 
     /* under `send` */
@@ -72,12 +80,12 @@ struct sock_link {
     _Atomic uint64_t consumed; /* bytes taken from the socket */
     _Atomic uint64_t taken;    /* bytes taken from the ring, for those that look without the lock */
     uint64_t looked;   /* ticks: when the socket was last looked at for its end */
-    bool reset_told;   /* that an end was one, which the kernel cannot tell */
+    _Atomic uint32_t end; /* enum sock_end */
     uint32_t empty_reads, polls; /* in a row; how often there were many */
     uint64_t empty_since;        /* ticks: the first of them */
     _Atomic uint32_t waited;     /* in our functions, fewer than so many empty reads ago */
     uint32_t waiting;  /* threads that wait for bytes */
-    _Atomic int error; /* that the kernel has told us, and tells once; the program has not heard it */
+    _Atomic int error; /* that the kernel has told us, or would tell, once; the program has not heard it */
     uint64_t counted;  /* ticks: when the holders were last counted */
 
     /* its place in an epoll set (epoll.h), changed under `receive` */
@@ -103,6 +111,7 @@ struct sock_set {
     _Atomic bool plain;           /* without a place for good */
     _Atomic uint32_t blind;       /* a connection wants room, and its other side may not wake us: ms to the next look */
     _Atomic uint32_t sleepers;    /* threads asleep in it */
+    _Atomic bool news;            /* a registration of which the kernel has not been asked yet */
     uint32_t generation;          /* counts the uses of this memory */
     int fd;
     uint32_t cursor, rounds; /* where the next look begins; calls since the kernel was asked */

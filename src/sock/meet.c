@@ -365,6 +365,8 @@ bool sock_moving(struct sock_file *file, bool out)
 void sock_moved(struct sock_file *file, bool out, ssize_t result)
 {
     sock_unblock(1);
+    if (out && result > 0)
+        atomic_store_explicit(&file->link->sent_all, false, memory_order_relaxed);
     sock_plain_end(file->link, out);
     if (result <= 0 || sock_joined(file))
         return;

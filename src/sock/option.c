@@ -5,6 +5,7 @@
 #include "sock/stream.h"
 #include "sock/tcp.h"
 
+#include <errno.h>
 #include <linux/sockios.h>
 #include <linux/tcp.h>
 #include <netinet/in.h>
@@ -87,11 +88,12 @@ static bool error_is_ours(struct sock_file *file, int *error)
     sock_lock(&link->receive);
     bool hidden = atomic_load(&link->in_phase) == PHASE_RING &&
                   ring_filled(&(struct ring){file->mapping, sock_in(file)}, &link->reader) != 0;
+    bool told = !hidden && sock_end_look(file) != END_NOT;
     *error = hidden ? 0 : link->error;
     if (!hidden)
         link->error = 0;
     sock_unlock(&link->receive);
-    return hidden || *error;
+    return hidden || told || *error;
 }
 
 static bool error_kept(int fd, int level, int name, int *value)
@@ -119,21 +121,35 @@ int sock_getsockopt(int fd, int level, int name, void *value, socklen_t *length)
     return 0;
 }
 
+/* True: it had not been said. */
+static bool end_say(struct sock_file *file)
+{
+    sock_lock(&file->link->send); /* what is being written comes before the end */
+    atomic_store(&file->link->shut_out, true);
+    bool said = atomic_exchange(&file->mapping.words->direction[sock_out(file)].ended, 1);
+    sock_unlock(&file->link->send);
+    sock_places_wake(); /* a thread that waits for room hears of it */
+    return !said;
+}
+
+/* The kernel has reset what TCP would have ended in order. */
+static bool quiet_end(struct sock_file *file)
+{
+    sock_lock(&file->link->receive);
+    bool quiet = sock_end_look(file) == END_QUIET;
+    sock_unlock(&file->link->receive);
+    return quiet;
+}
+
 int sock_shutdown(int fd, int how)
 {
     struct sock_file *file = sock_hold(fd);
-    if (file && sock_joined(file)) {
-        if (how != SHUT_RD) {
-            sock_lock(&file->link->send); /* what is being written comes before the end */
-            atomic_store(&file->link->shut_out, true);
-            atomic_store(&file->mapping.words->direction[sock_out(file)].ended, 1);
-            sock_unlock(&file->link->send);
-            sock_places_wake(); /* a thread that waits for room hears of it */
-        }
-        if (how != SHUT_WR)
-            atomic_store(&file->link->shut_in, true);
-    }
+    if (file && sock_joined(file) && how != SHUT_WR)
+        atomic_store(&file->link->shut_in, true);
+    bool said = file && sock_joined(file) && how != SHUT_RD && end_say(file);
     int result = sock_real.shutdown(fd, how);
+    if (result != 0 && errno == ENOTCONN && said && quiet_end(file))
+        result = 0;
     if (file)
         sock_drop(file);
     return result;

@@ -73,6 +73,10 @@ static int look(struct call *call)
         if (fd->events & (POLLIN | POLLRDNORM))
             sock_stream_waits(call->files[i]);
         call->asked[i].events |= sock_stream_end_events(call->files[i], fd->events);
+        if (unlikely(atomic_load(&call->files[i]->link->end))) { /* the kernel would tell a reset, all the time */
+            fd->revents = sock_stream_level(call->files[i], fd->events, POLLRDHUP);
+            call->asked[i].fd = -1;
+        }
         ready += fd->revents != 0;
     }
     return ready;

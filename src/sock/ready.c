@@ -37,6 +37,7 @@ short sock_stream_level(struct sock_file *file, short wanted, short kernel)
     struct sock_link *link = file->link;
     short in = POLLIN | POLLRDNORM, out = POLLOUT | POLLWRNORM, level = 0;
     ssize_t n = 1;
+    kernel = sock_end_events(file, kernel);
     if (atomic_load(&link->in_phase) != PHASE_RING || !sock_stream_filled(file)) {
         sock_lock(&link->receive);
         n = sock_in_available(file, kernel & (POLLRDHUP | POLLHUP | POLLERR));

@@ -75,27 +75,19 @@ static ssize_t from_tcp_before(struct sock_file *file, struct sock_pieces *to, i
     return n;
 }
 
-/* The kernel's answer when nothing comes any more. A reset by a side that had taken all of ours is an orderly end: it
- * left bells unread, which the kernel cannot tell from bytes. And an end by a process that left bytes of ours is a
- * reset, also where their bell came only when the process had ended: the kernel has answered it by then. */
+/* The kernel's answer when nothing comes any more. */
 static ssize_t end_of(struct sock_file *file, ssize_t answer)
 {
     struct sock_link *link = file->link;
-    const struct sock_direction *in = &file->mapping.words->direction[sock_in(file)];
-    const struct sock_direction *out = &file->mapping.words->direction[sock_out(file)];
-    uint32_t left = atomic_load(&in->left);
-    bool ring = atomic_load(&link->out_phase) == PHASE_RING;
-    bool taken = atomic_load(&out->tail) == (atomic_load(&out->head) & ~RING_CLOSED);
-    if (answer == 0 && ring && !taken && !left && !atomic_load(&in->ended) && !link->reset_told &&
-        sock_tcp_is_over(sock_fd(file))) {
-        link->reset_told = true;
-        return -ECONNRESET;
-    }
-    if (answer != -ECONNRESET)
+    if (answer != 0 && answer != -ECONNRESET && answer != -EPIPE)
         return answer;
-    if (left)
-        return left == LEFT_CLEAN ? 0 : answer;
-    return ring && taken ? 0 : answer;
+    if (answer)
+        link->error = (int)-answer;
+    switch (sock_end_look(file)) {
+    case END_NOT: return answer;
+    case END_RESET: return -link->error;
+    default: return 0;
+    }
 }
 
 /* An error that is met beside what the program asked for is told it later. */
@@ -244,6 +236,21 @@ static ssize_t peek_ring(struct sock_file *file, struct sock_pieces *to)
     return size == RING_BROKEN ? -EPROTO : total;
 }
 
+/* A bell that lay unread when this process ends would make the kernel drop what it has sent by TCP and the other end's
+ * kernel has not taken. */
+static bool all_is_sent(struct sock_file *file)
+{
+    int queued = 0;
+    if (likely(atomic_load_explicit(&file->link->sent_all, memory_order_relaxed)))
+        return true;
+    atomic_store(&file->link->sent_all, true); /* first: a call that ends now takes it back */
+    bool all = !atomic_load(&file->link->sending) && sock_real.ioctl(sock_fd(file), SIOCOUTQ, (long)&queued) == 0 &&
+               queued == 0;
+    if (!all)
+        atomic_store(&file->link->sent_all, false);
+    return all;
+}
+
 static ssize_t from_ring(struct sock_file *file, struct sock_pieces *to, int flags, bool kept)
 {
     struct sock_link *link = file->link;
@@ -271,6 +278,8 @@ static ssize_t from_ring(struct sock_file *file, struct sock_pieces *to, int fla
             return ring_was_empty(file, look_of(link), kept);
         room_made(file);
     } while (to->count && ring_filled(&ring, &link->reader));
+    if (!all_is_sent(file))
+        sock_stream_bells_take(file);
     /* bells that lay unread would make the kernel drop what this side has sent by TCP, if the process ended now */
     if (unlikely(atomic_load_explicit(&link->out_phase, memory_order_relaxed) == PHASE_BACK) &&
         ring_close_empty(&ring, &link->reader))
@@ -374,7 +383,7 @@ static ssize_t receive_there(struct sock_file *file, struct sock_pieces *to, int
         /* more may follow behind a change of phase alone */
     } while (n == SOCK_NEXT_PHASE || (n > 0 && to->count && !(flags & MSG_PEEK) && phase_may_end(file, phase)));
     if (total == 0)
-        return n;
+        return end_of(file, n);
     (void)error_keep(link, n);
     return total;
 }
@@ -420,6 +429,8 @@ static void full_read(struct sock_link *link)
 static bool bells_may_stay(struct sock_file *file, bool dont_wait)
 {
     struct sock_link *link = file->link;
+    if (!all_is_sent(file))
+        return false;
     if (atomic_load_explicit(&link->set, memory_order_relaxed))
         return is_place(atomic_load(&file->mapping.words->direction[sock_in(file)].place));
     return !dont_wait || link->waited ||
@@ -435,7 +446,7 @@ ssize_t sock_in_take(struct sock_file *file, struct sock_pieces *to, int flags, 
     sock_stream_be_ready(file);
     uint32_t phase = atomic_load(&link->in_phase);
     bool plain = phase == PHASE_BACK || (phase == PHASE_TCP && !atomic_load(&link->strict_in));
-    if (plain && total == 0 && !waited && !link->error) {
+    if (plain && total == 0 && !waited && !link->error && sock_end_look(file) == END_NOT && !link->error) {
         sock_unlock(&link->receive);
         return SOCK_IN_PLAIN;
     }
@@ -447,7 +458,7 @@ ssize_t sock_in_take(struct sock_file *file, struct sock_pieces *to, int flags, 
         n = end_of(file, -link->error);
     if (total || n > 0)
         error_keep(link, n);
-    else if (n != -EAGAIN)
+    else if (n < 0 && n != -EAGAIN)
         link->error = 0; /* it is told now */
     if (n > 0)
         full_read(link);
@@ -480,5 +491,5 @@ ssize_t sock_in_available(struct sock_file *file, bool look)
             n = error_keep(link, sock_tcp_look(sock_fd(file)));
         }
     } while (n == SOCK_NEXT_PHASE);
-    return n > 0 ? 1 : n;
+    return n > 0 ? 1 : end_of(file, n);
 }

@@ -102,7 +102,11 @@ static ssize_t stream_out(struct sock_file *file, struct sock_source *source, si
             if (atomic_load(&link->out_phase) == PHASE_RING)
                 atomic_store(&link->strict_out, false); /* the other side is gone, or we said that nothing follows */
             sock_unlock(&link->send);
-            return total || waited ? (ssize_t)total : SOCK_PLAIN;
+            bool gone = !total && sock_stream_reader_gone(file);
+            ssize_t ended = gone ? sock_end_write(file, source, size) : SOCK_END_KERNEL;
+            if (ended != SOCK_END_KERNEL)
+                sock_set_refresh(file); /* the kernel has told the set what there was; this is new */
+            return ended != SOCK_END_KERNEL ? ended : total || waited ? (ssize_t)total : SOCK_PLAIN;
         }
         ssize_t n = sock_out_store(file, source, size - total, patient);
         bool refused = link->writer.refused, back = refused || atomic_load(&link->out_phase) != PHASE_RING;

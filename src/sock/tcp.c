@@ -74,13 +74,12 @@ void sock_tcp_reset(int fd)
     (void)sock_real.connect(fd, &none, sizeof(none)); /* the kernel sends a reset */
 }
 
-bool sock_tcp_is_over(int fd)
+bool sock_tcp_is_over(int fd, int *error)
 {
     struct tcp_info info;
-    int error;
-    socklen_t length = sizeof(error);
+    socklen_t length = sizeof(*error);
     return info_read(fd, &info) && info.tcpi_state == TCP_STATE_CLOSE &&
-           sock_real.getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &length) == 0;
+           sock_real.getsockopt(fd, SOL_SOCKET, SO_ERROR, error, &length) == 0;
 }
 
 static bool option_is_set(int fd, int level, int name)

@@ -14,7 +14,7 @@ bool sock_tcp_consumed(int fd, uint64_t *bytes);
 uint64_t sock_tcp_cookie(int fd); /* 0: none */
 
 void sock_tcp_reset(int fd); /* both sides are told that the connection has broken */
-bool sock_tcp_is_over(int fd); /* in both directions; the kernel's error is taken away then */
+bool sock_tcp_is_over(int fd, int *error); /* in both directions; the kernel's error is taken away then */
 
 /* An option that shared memory cannot keep is on. */
 bool sock_tcp_special(int fd);

@@ -1,0 +1,106 @@
+/* The other side has ended: what this side is told, where the kernel would tell otherwise; see direction.h.
+ *
+ * A process that ends without closing leaves bells unread in its socket, and the kernel resets the connection for
+ * them. Had the process taken all bytes, TCP would have ended the stream in order. So the error is taken away from the
+ * kernel's socket, and what TCP would tell is told from here: an end that is quiet, to which one write more can be
+ * sent, or a reset, each error once. What was written after the process had ended, and before that was noticed, cannot
+ * be told from what it left unread. */
+#include "sock/direction.h"
+#include "sock/tcp.h"
+
+#include <errno.h>
+
+/* ERROR: the kernel's, 0: it has been told, or there was none. */
+static enum sock_end end_of(const struct sock_file *file, int error)
+{
+    const struct sock_direction *in = &file->mapping.words->direction[sock_in(file)];
+    const struct sock_direction *out = &file->mapping.words->direction[sock_out(file)];
+    uint32_t left = atomic_load(&in->left);
+    uint64_t head = atomic_load(&out->head) & ~RING_CLOSED;
+    bool taken = head && atomic_load(&out->tail) == head;
+    if (left)
+        return error == EPIPE ? END_BROKEN : left == LEFT_CLEAN ? END_QUIET : END_RESET;
+    if (taken)
+        return END_QUIET;
+    return atomic_load(&in->ended) ? END_BROKEN : END_RESET; /* it had said the end before it was reset */
+}
+
+enum sock_end sock_end_look(struct sock_file *file)
+{
+    struct sock_link *link = file->link;
+    const struct sock_direction *in = &file->mapping.words->direction[sock_in(file)];
+    const struct sock_direction *out = &file->mapping.words->direction[sock_out(file)];
+    bool left = atomic_load(&in->left), ring = atomic_load(&link->out_phase) == PHASE_RING;
+    int error;
+    if (link->end || (!left && !ring) || !sock_tcp_is_over(sock_fd(file), &error))
+        return link->end;
+    if (!error)
+        error = link->error;
+    bool rung = ring && (atomic_load(&out->bells) & ~BELLS_ENDED);
+    if ((!left && !rung) || (error && error != ECONNRESET && error != EPIPE)) {
+        link->error = error; /* that the kernel would have told */
+        return END_NOT;
+    }
+    link->end = end_of(file, error);
+    if (link->end == END_QUIET || (link->end == END_RESET && left && !error))
+        link->error = 0;
+    else
+        link->error = link->end == END_BROKEN ? error : ECONNRESET;
+    atomic_store(&link->shut_out, true);
+    return link->end;
+}
+
+short sock_end_events(struct sock_file *file, short told)
+{
+    struct sock_link *link = file->link;
+    if (likely(!(told & (POLLERR | POLLHUP)) && !link->end))
+        return told;
+    sock_lock(&link->receive);
+    enum sock_end end = sock_end_look(file);
+    sock_unlock(&link->receive);
+    if (end == END_NOT)
+        return told;
+    bool said = atomic_load(&file->mapping.words->direction[sock_out(file)].ended);
+    told = (told & ~(POLLERR | POLLHUP)) | POLLRDHUP;
+    if (end != END_QUIET || said)
+        told |= POLLHUP;
+    return link->error ? told | POLLERR : told;
+}
+
+/* A quiet end takes one write: TCP answers it with a reset. */
+static ssize_t swallow(struct sock_source *source, size_t size)
+{
+    char data[4096];
+    size_t total = 0;
+    while (total < size) {
+        size_t part = size - total < sizeof(data) ? size - total : sizeof(data);
+        ssize_t n = source->fetch(source, data, part);
+        if (n <= 0) {
+            source->end = n == 0;
+            return total ? (ssize_t)total : n;
+        }
+        total += (size_t)n;
+    }
+    return (ssize_t)total;
+}
+
+ssize_t sock_end_write(struct sock_file *file, struct sock_source *source, size_t size)
+{
+    struct sock_link *link = file->link;
+    sock_lock(&link->receive);
+    enum sock_end end = sock_end_look(file);
+    bool said = atomic_load(&file->mapping.words->direction[sock_out(file)].ended);
+    int error = link->error;
+    bool quiet = end == END_QUIET && !said;
+    if (quiet)
+        link->end = END_BROKEN;
+    if (quiet || error == ECONNRESET || error == EPIPE)
+        link->error = quiet ? EPIPE : 0;
+    sock_unlock(&link->receive);
+    if (quiet)
+        return swallow(source, size);
+    if (error != ECONNRESET)
+        return SOCK_END_KERNEL;
+    errno = error;
+    return -1;
+}
