@@ -259,8 +259,11 @@ static ssize_t from_ring(struct sock_file *file, struct sock_pieces *to, int fla
     ssize_t total = 0;
     long size = 0;
     const char *data;
-    if (flags & MSG_PEEK && (total = peek_ring(file, to)) != 0)
-        return total;
+    if (flags & MSG_PEEK) {
+        total = peek_ring(file, to);
+        SOCK_STEP(peeked);
+        return total ? total : ring_was_empty(file, look_of(link), kept);
+    }
     do {
         while (to->count && (size = ring_next(&ring, &state, &data)) > 0) {
             size_t n = sock_pieces_copy(to, flags & MSG_TRUNC ? NULL : data, (size_t)size);

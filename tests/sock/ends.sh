@@ -17,4 +17,8 @@ program=$VIADUCT_BUILD/tests/sock/late_bell
 expect 0 "Connection reset by peer, then end" "" "$program"
 VIADUCT_SOCK=after:2 LD_PRELOAD=$VIADUCT_BUILD/tests/sock/libviaduct-sock.so \
     expect 0 "Connection reset by peer, then end" "!" "$program"
+# a byte comes while the other end looks
+program=$VIADUCT_BUILD/tests/sock/peek
+expect 0 "the byte is there" "" "$program"
+VIADUCT_SOCK=after:2 LD_PRELOAD=$VIADUCT_BUILD/tests/sock/libviaduct-sock.so expect 0 "the byte is there" "" "$program"
 finish
