@@ -32,11 +32,16 @@ enum sock_end sock_end_look(struct sock_file *file)
     const struct sock_direction *out = &file->mapping.words->direction[sock_out(file)];
     bool left = atomic_load(&in->left), ring = atomic_load(&link->out_phase) == PHASE_RING;
     int error;
-    if (link->end || (!left && !ring) || !sock_tcp_is_over(sock_fd(file), &error))
+    if (link->end || (!left && !ring))
         return link->end;
+    enum sock_tcp_over over = sock_tcp_over(sock_fd(file), &error);
     if (!error)
         error = link->error;
     bool rung = ring && (atomic_load(&out->bells) & ~BELLS_ENDED);
+    /* the reset for a bell that came too late is on its way */
+    bool follows = over == TCP_HALF_OVER && rung && !left && !atomic_load(&in->ended) && end_of(file, 0) == END_RESET;
+    if (over != TCP_OVER && !follows)
+        return END_NOT;
     if ((!left && !rung) || (error && error != ECONNRESET && error != EPIPE)) {
         link->error = error; /* that the kernel would have told */
         return END_NOT;

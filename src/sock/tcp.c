@@ -19,6 +19,7 @@
 #endif
 #define TCP_STATE_ESTABLISHED 1
 #define TCP_STATE_CLOSE       7
+#define TCP_STATE_CLOSE_WAIT  8
 
 static bool info_read(int fd, struct tcp_info *info)
 {
@@ -74,12 +75,16 @@ void sock_tcp_reset(int fd)
     (void)sock_real.connect(fd, &none, sizeof(none)); /* the kernel sends a reset */
 }
 
-bool sock_tcp_is_over(int fd, int *error)
+enum sock_tcp_over sock_tcp_over(int fd, int *error)
 {
     struct tcp_info info;
     socklen_t length = sizeof(*error);
-    return info_read(fd, &info) && info.tcpi_state == TCP_STATE_CLOSE &&
-           sock_real.getsockopt(fd, SOL_SOCKET, SO_ERROR, error, &length) == 0;
+    *error = 0;
+    if (!info_read(fd, &info))
+        return TCP_GOES_ON;
+    if (info.tcpi_state != TCP_STATE_CLOSE)
+        return info.tcpi_state == TCP_STATE_CLOSE_WAIT ? TCP_HALF_OVER : TCP_GOES_ON;
+    return sock_real.getsockopt(fd, SOL_SOCKET, SO_ERROR, error, &length) == 0 ? TCP_OVER : TCP_GOES_ON;
 }
 
 static bool option_is_set(int fd, int level, int name)

@@ -14,7 +14,9 @@ bool sock_tcp_consumed(int fd, uint64_t *bytes);
 uint64_t sock_tcp_cookie(int fd); /* 0: none */
 
 void sock_tcp_reset(int fd); /* both sides are told that the connection has broken */
-bool sock_tcp_is_over(int fd, int *error); /* in both directions; the kernel's error is taken away then */
+/* Which directions have ended: none, that which is read, both; the kernel's error is taken away where both have. */
+enum sock_tcp_over { TCP_GOES_ON, TCP_HALF_OVER, TCP_OVER };
+enum sock_tcp_over sock_tcp_over(int fd, int *error);
 
 /* An option that shared memory cannot keep is on. */
 bool sock_tcp_special(int fd);
