@@ -6,9 +6,11 @@
  * sent, or a reset, each error once. What was written after the process had ended, and before that was noticed, cannot
  * be told from what it left unread. */
 #include "sock/direction.h"
+#include "sock/real.h"
 #include "sock/tcp.h"
 
 #include <errno.h>
+#include <sys/socket.h>
 
 /* ERROR: the kernel's, 0: it has been told, or there was none. */
 static enum sock_end end_of(const struct sock_file *file, int error)
@@ -38,9 +40,10 @@ enum sock_end sock_end_look(struct sock_file *file)
     if (!error)
         error = link->error;
     bool rung = ring && (atomic_load(&out->bells) & ~BELLS_ENDED);
-    /* the reset for a bell that came too late is on its way */
-    bool follows = over == TCP_HALF_OVER && rung && !left && !atomic_load(&in->ended) && end_of(file, 0) == END_RESET;
-    if (over != TCP_OVER && !follows)
+    /* ended in order, but without a word to us: by its death, and what it has not taken it never will */
+    bool dead = over == TCP_HALF_OVER && rung && !left && !atomic_load(&in->ended) &&
+                !ring_closed(&(struct ring){file->mapping, sock_out(file)});
+    if (over != TCP_OVER && !dead)
         return END_NOT;
     if ((!left && !rung) || (error && error != ECONNRESET && error != EPIPE)) {
         link->error = error; /* that the kernel would have told */
@@ -52,6 +55,8 @@ enum sock_end sock_end_look(struct sock_file *file)
     else
         link->error = link->end == END_BROKEN ? error : ECONNRESET;
     atomic_store(&link->shut_out, true);
+    if (dead)
+        (void)sock_real.shutdown(sock_fd(file), SHUT_WR); /* what is sent from now on is refused */
     return link->end;
 }
 
