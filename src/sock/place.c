@@ -23,6 +23,7 @@
 #endif
 #define WORDS (SOCK_FILES / 64)
 #define PEERS 1024
+#define EMPTY_MOST 64 /* words that are met and found empty, until the next one leaves the summary */
 
 struct sock_board {
     struct {
@@ -47,6 +48,7 @@ static struct {
     int fd;
     uint64_t taken; /* places */
     int event[SOCK_PLACES];
+    _Atomic uint32_t empty[SOCK_PLACES]; /* words that were */
 } own = {.fd = -1};
 
 static struct sock_peer peers[PEERS];
@@ -173,15 +175,22 @@ void sock_place_set(int place, uint32_t bit) { board_set(own.board, place, bit);
 
 bool sock_place_clear(int place, uint32_t bit)
 {
+    uint64_t one = 1ull << (bit % 64);
+    return atomic_fetch_and(&own.board->bits[place][bit / 64], ~one) & one;
+}
+
+/* An empty word stays in the summary for a while: where one of many connections is busy, its word is emptied and
+ * filled with each message, and the summary's line would travel as often. */
+static void word_was_empty(int place, uint32_t word)
+{
     struct sock_board *board = own.board;
-    uint32_t word = bit / 64;
-    uint64_t one = 1ull << (bit % 64), before = atomic_fetch_and(&board->bits[place][word], ~one);
-    if (before != one)
-        return before & one;
+    uint32_t empty = atomic_load_explicit(&own.empty[place], memory_order_relaxed);
+    atomic_store_explicit(&own.empty[place], empty + 1, memory_order_relaxed); /* a count that need not be exact */
+    if (empty % EMPTY_MOST)
+        return;
     atomic_fetch_and(&board->place[place].summary[word / 64], ~(1ull << (word % 64)));
     if (atomic_load(&board->bits[place][word])) /* set by a peer in between, which saw the summary's bit */
         atomic_fetch_or(&board->place[place].summary[word / 64], 1ull << (word % 64));
-    return true;
 }
 
 uint32_t sock_place_next(int place, uint32_t from)
@@ -201,6 +210,8 @@ uint32_t sock_place_next(int place, uint32_t from)
         uint64_t bits = atomic_load(&board->bits[place][word]) & ~0ull << (from % 64);
         if (bits)
             return word * 64 + (uint32_t)__builtin_ctzll(bits);
+        if (from % 64 == 0)
+            word_was_empty(place, word);
         from = ++word * 64;
     }
     return SOCK_FILES;
