@@ -47,7 +47,7 @@ bool sock_ends_read(int fd, bool active, struct sock_ends *ends)
     int own = active ? 0 : 1;
     memset(ends, 0, sizeof(*ends));
     return end_read(getsockname, fd, ends->address[own], &ends->port[own]) &&
-           end_read(getpeername, fd, ends->address[!own], &ends->port[!own]) &&
+           end_read(sock_real.getpeername, fd, ends->address[!own], &ends->port[!own]) &&
            (ends->port[0] != ends->port[1] || memcmp(ends->address[0], ends->address[1], 16) != 0);
 }
 

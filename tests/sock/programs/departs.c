@@ -164,6 +164,13 @@ static void view(int fd, int what)
         error_ask(fd);
     }
     if (what == VIEW_SHUTDOWN) {
+        struct sockaddr_in own, other;
+        socklen_t size = sizeof(own), length = sizeof(other);
+        int named = getpeername(fd, (struct sockaddr *)&other, &length);
+        must(getsockname(fd, (struct sockaddr *)&own, &size) == 0, "getsockname");
+        printf(" %s;", named ? strerror(errno)
+                             : length == sizeof(other) && other.sin_port && other.sin_port != own.sin_port &&
+                                       other.sin_addr.s_addr == own.sin_addr.s_addr ? "peer" : "another name");
         printf(" shutdown %s;", shutdown(fd, SHUT_WR) ? strerror(errno) : "done");
         answer("send", send(fd, data, sizeof(data), MSG_NOSIGNAL));
         answer("recv", recv(fd, data, sizeof(data), 0));
