@@ -43,7 +43,10 @@ static int move(int fd, int server, size_t *sent, size_t *got, size_t to_send, s
             return SILENT;
         if (one.revents & (POLLIN | POLLHUP | POLLERR) && *got < get_end) {
             size_t size = get_end - *got;
-            ssize_t n = recv(fd, data, size < 50000 ? size : 50000, MSG_DONTWAIT);
+            ssize_t seen = recv(fd, data, 1, MSG_DONTWAIT | MSG_PEEK);
+            if (seen == 1 && (unsigned char)data[0] != pattern(!server, *got))
+                return WRONG_BYTES;
+            ssize_t n = seen < 0 && errno != EAGAIN ? seen : recv(fd, data, size < 50000 ? size : 50000, MSG_DONTWAIT);
             if (n == 0 || (n < 0 && (errno == ECONNRESET || errno == EPIPE)))
                 return CUT;
             for (ssize_t i = 0; i < n; i++)
