@@ -178,7 +178,7 @@ expect 0 $'ours 2 8 0 8 2 1\nours 2 8 0 8 2 1' "" $mpiexec -n 2 "$patchelf_free"
 
 # Programs of tests/mpi; not those that say a name that MPICH 4.0 has not, or look inside of our engine.
 newer="abi barrier_beside bsend_handler buffers environment errors finalize_asleep forms_wide fortran idle inter not_yet \
-packed random sessions types_wide wide"
+packed polling random sessions types_wide wide"
 other="contents" # wants MPI_INTEGER16, see above
 other+=" errhandler" # adds 20,000 error codes, and MPICH 4.0 has no call that removes one
 programs_pass $newer $other
