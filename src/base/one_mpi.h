@@ -8,5 +8,5 @@
 /* When one is loaded, and closed. */
 VEXPORT void vbase_mpi_loaded(const char *file);
 VEXPORT void vbase_mpi_closed(const char *file);
-/* Another one than FILE, NULL: there is none. */
+/* Another one than FILE, or one of MPICH or Open MPI themselves; NULL: there is none. */
 VEXPORT const char *vbase_mpi_beside(const char *file);

@@ -76,6 +76,26 @@ if type mpicc.mpich >/dev/null 2>&1; then
     expect 1 "" "~MPI_Init: .*libmpich.so.12 and .*libmpi.so.40 are in this process" $mpiexec -n 1 "$work/both"
 fi
 
+# C by our mpicc and Fortran by Open MPI's, as build systems mix them that are told of one alone: a sentence under each
+# launcher, whichever library is linked.
+if type mpifort.openmpi >/dev/null 2>&1; then
+    printf '#include <mpi.h>\nvoid part_(void) { int n; MPI_Comm_size(MPI_COMM_WORLD, &n); }\n' >"$work/part.c"
+    printf '      include "mpif.h"\n      call MPI_Init(i)\n      call part()\n      call MPI_Finalize(i)\n      end\n' >"$work/mixed.f"
+    "$VIADUCT_BIN/mpicc" -c "$work/part.c" -o "$work/part.o" || fail "mpicc does not compile"
+    for first in "$VIADUCT_BUILD/lib/libmpi_abi.so" ""; do
+        mpifort.openmpi -w "$work/mixed.f" "$work/part.o" -o "$work/mixed" -Wl,--no-as-needed $first \
+            -Wl,-rpath,"$VIADUCT_BUILD/lib" || fail "mpifort.openmpi does not link"
+        if [ -n "$first" ]; then
+            both="~MPI_Init: .*libmpi_abi.so.1 and .*libmpi.so.40 are in this process"
+            expect 1 "" "$both" $mpiexec -n 1 "$work/mixed"
+            expect 1 "" "$both" $mpiexec --abi=none -n 1 "$work/mixed"
+            expect 1 "~" "$both" mpirun.openmpi -n 1 "$work/mixed"
+        else
+            expect 5 "" "~MPI_Comm_size: 0x101 is no communicator here, .* another mpi.h" $mpiexec -n 1 "$work/mixed"
+        fi
+    done
+fi
+
 # Fortran, mpi_f08 over Open MPI's own library for it. Without inner names, and other spellings that nobody uses.
 real_fortran=$(mpicc.openmpi -print-file-name=libmpi_mpifh.so.40)
 fortran_names "$real_fortran" "${library%/*}/libmpi_mpifh.so.40" \
