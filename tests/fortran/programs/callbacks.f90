@@ -225,11 +225,5 @@ program callbacks
   if (rank == 0 .and. wrong == 0) print *, 'right'
   call MPI_Finalize()
 contains
-  subroutine check(good, number)
-    logical, intent(in) :: good
-    integer, intent(in) :: number
-    if (good) return
-    wrong = wrong + 1
-    print *, 'rank', rank, ': check', number, 'is wrong, error', error, heard, code, copied, deleted, freed, cancelled
-  end subroutine
+  include 'check.inc'
 end program

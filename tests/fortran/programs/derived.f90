@@ -67,11 +67,7 @@ program derived
   if (wrong > 0) print *, 'rank', rank, ':', wrong, 'wrong,', refused, 'refused of', rounds
   call MPI_Finalize()
 contains
-  integer function random(below) ! 1 to BELOW
-    integer, intent(in) :: below
-    seed = iand(seed * 1103 + 12345, 16777215)
-    random = mod(seed / 64, below) + 1
-  end function
+  include 'random.inc'
   ! A type of types, so deep, without places before its beginning.
   recursive subroutine make(made, depth)
     type(MPI_Datatype), intent(out) :: made

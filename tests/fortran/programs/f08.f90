@@ -128,11 +128,5 @@ program f08
   if (rank == 0 .and. total == 0 .and. MPI_Wtime() > 0) print *, 'right'
   call MPI_Finalize()
 contains
-  subroutine check(good, number)
-    logical, intent(in) :: good
-    integer, intent(in) :: number
-    if (good) return
-    wrong = wrong + 1
-    print *, 'rank', rank, ': check', number, 'is wrong'
-  end subroutine
+  include 'check.inc'
 end program

@@ -137,11 +137,5 @@ program module_mpi
   if (rank == 0 .and. total == 0) print *, 'right'
   call MPI_Finalize(ierror)
 contains
-  subroutine check(good, number)
-    logical, intent(in) :: good
-    integer, intent(in) :: number
-    if (good) return
-    wrong = wrong + 1
-    print *, 'rank', rank, ': check', number, 'is wrong'
-  end subroutine
+  include 'check.inc'
 end program

@@ -58,11 +58,7 @@ program sections
   if (rank == 0 .and. wrong == 0) print *, 'right'
   call MPI_Finalize()
 contains
-  integer function random(below) ! 1 to BELOW
-    integer, intent(in) :: below
-    seed = iand(seed * 1103 + 12345, 16777215)
-    random = mod(seed / 64, below) + 1
-  end function
+  include 'random.inc'
   subroutine choose(x) ! first, last, stride, of each dimension; upwards or downwards, at times empty
     integer, intent(out) :: x(3, 3)
     integer :: d, swap

@@ -150,11 +150,5 @@ contains
     call MPI_Error_class(error, class)
     call check(class == expected, number)
   end subroutine
-  subroutine check(good, number)
-    logical, intent(in) :: good
-    integer, intent(in) :: number
-    if (good) return
-    wrong = wrong + 1
-    print *, 'rank', rank, ': check', number, 'is wrong, error', error, class, length, room
-  end subroutine
+  include 'check.inc'
 end program

@@ -90,11 +90,5 @@ contains
     call MPI_Error_class(error, class, e)
     call check(class == expected, number)
   end subroutine
-  subroutine check(good, number)
-    logical, intent(in) :: good
-    integer, intent(in) :: number
-    if (good) return
-    wrong = wrong + 1
-    print *, 'rank', rank, ': check', number, 'is wrong, error', error, class
-  end subroutine
+  include 'check.inc'
 end program
