@@ -91,8 +91,8 @@ int vmsg_wait_start(void)
 {
     uint64_t spin = vbase_settings.spin, yield = vbase_settings.yield;
     uint64_t spin_crowded = spin < TUNED(SPIN_CROWDED) ? spin : TUNED(SPIN_CROWDED);
-    uint64_t soon = (spin + yield) * TUNED(SOON_ALONE) / 100;
-    wait.alone = patience_of(soon, spin + yield - soon);
+    uint64_t alone = spin + yield * TUNED(ALONE_LONGER), soon = alone * TUNED(SOON_ALONE) / 100;
+    wait.alone = patience_of(soon, alone - soon);
     wait.alone.yield = UINT64_MAX;
     wait.shared = patience_of(spin_crowded, yield);
     uint64_t yield_crowded = yield < TUNED(YIELD_CROWDED) ? yield : TUNED(YIELD_CROWDED);
