@@ -18,6 +18,13 @@ static void send(int to, int tag, MPI_Comm comm) { MPI_Send(&rank, 1, MPI_INT, t
 /* Ranks 1 to 3 wait for each other, the others for rank 1. */
 static void cycle(void) { receive(rank == 1 ? 2 : rank == 2 ? 3 : 1, 4, MPI_COMM_WORLD); }
 
+/* The leaders of two groups of one rank each give different tags. */
+static void leaders(void)
+{
+    MPI_Comm inter;
+    MPI_Intercomm_create(MPI_COMM_SELF, 0, MPI_COMM_WORLD, !rank, 20 + rank, &inter);
+}
+
 static void collectives(void)
 {
     int word = 0;
@@ -138,8 +145,8 @@ static void talk(void)
 static const struct way {
     const char *name;
     void (*hang)(void);
-} ways[] = {{"cycle", cycle}, {"collectives", collectives}, {"tag", tag}, {"communicator", communicator},
-            {"sender", sender},
+} ways[] = {{"cycle", cycle}, {"leaders", leaders}, {"collectives", collectives}, {"tag", tag},
+            {"communicator", communicator}, {"sender", sender},
             {"loop", loop}, {"gone", gone}, {"large", large}, {"talk", talk}, {"halves", halves},
             {"mixed", mixed}, {"orders", orders}, {"texts", texts}};
 

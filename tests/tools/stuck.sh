@@ -1,5 +1,5 @@
 # viaduct jobs and stuck, and what the launcher says when it is asked: ranks that wait for each other in several ways.
-# timeout: 90 takes: 20
+# timeout: 120 takes: 35
 source "$VIADUCT_SOURCE/tests/lib/shell"
 viaduct=$VIADUCT_BIN/viaduct
 
@@ -47,6 +47,7 @@ hangs 3 gone "^rank 1 waits .*; rank 0 is in MPI_Finalize and will not do its pa
 hangs 3 large "the tag differs$" "rank 0 waits .* in MPI_Send until rank 1 takes a message of 1048576 bytes with tag 8"
 hangs 3 orders "^rank 0 waits [0-9.]+ s in MPI_Comm_create_group until all of its group call it with tag 11 on MPI_COMM_WORLD$" \
     "^rank 1 waits [0-9.]+ s in MPI_Comm_create_group until all of its group call it with tag 12 on MPI_COMM_WORLD$"
+hangs 2 leaders "^rank 0 waits .* in MPI_Intercomm_create .* with tag 20 .* from rank 1 with tag 21 .*: the tag differs$"
 hangs 2 texts "^rank 1 waits [0-9.]+ s in MPI_Comm_create_from_group until all of its group call it with the same string tag$"
 VIADUCT_TRANSPORTS=tcp hangs 3 tag "^rank 1 waits .*: the tag differs$" # without shared memory
 
@@ -91,6 +92,26 @@ expect 124 "" "~the tag differs.*no stacks: gdb cannot be started .*install gdb"
 # the time allowed is over
 expect 124 "" "~the time allowed \(1 s\) is over.*rank 1 .* waits .* in MPI_Recv .*the tag differs" \
     $mpiexec --timeout 1 -n 3 $programs/hang tag
+
+# a job in which nothing moves says so by itself, once
+begin_hint() { VIADUCT_STUCK=1s $mpiexec -n $1 $programs/hang $2 >$work/said 2>$work/said.err & job=$!; }
+begin_hint 4 cycle
+hinted() { grep -qE "^viaduct: warning: all ranks have waited in MPI for 1 s, and nothing moves" $work/said.err; }
+whole() { hinted && grep -qE "^viaduct:     rank 3 waits .* in MPI_Recv for a message from rank 1 with tag 4" $work/said.err; }
+eventually 20 whole || fail "nothing is said of a cycle: $(cat $work/said.err)"
+grep -q "What viaduct stuck $job says" $work/said.err || fail "the tool is not named: $(cat $work/said.err)"
+lines=$(wc -l <$work/said.err)
+looks() { [ "$(grep -c 'with tag 4 on MPI_COMM_WORLD$' $work/jobs)" -eq 4 ] && grep -qE 'rank 0 .* waits ([4-9]|[0-9]{2,})\.' $work/jobs; }
+again() { $viaduct jobs $job >$work/jobs; looks; } # it has had time for four more looks
+eventually 20 again || fail "jobs says: $(cat $work/jobs)"
+[ "$(wc -l <$work/said.err)" -eq "$lines" ] || fail "it is said again: $(cat $work/said.err)"
+end
+says_nothing() { # STUCK RANKS WAY
+    VIADUCT_STUCK=$1 expect 124 "" "~the time allowed .* is over" $mpiexec --timeout 4 -n $2 $programs/hang $3
+    ! grep "nothing moves" $work/err || fail "$3 with VIADUCT_STUCK=$1: $(cat $work/err)"
+}
+says_nothing 1s 4 loop # one of them computes
+says_nothing 0 4 cycle
 
 # ranks that tell nothing: they do not call MPI, or by another build
 expect 124 "" "~the time allowed \(1 s\) is over.*no rank tells what it does: either none has called MPI_Init" \

@@ -60,8 +60,10 @@ static void gather_end(struct run_job *job)
         state_list(&all, line_output, job);
         (void)stuck_explain(&all, NULL, line_output, job);
     }
+    if (gather->for_hint)
+        hint_judge(job, &all);
     bool end = gather->for_end, report = gather->for_report || end;
-    gather->under_way = gather->for_head = gather->for_report = gather->for_end = false;
+    gather->under_way = gather->for_head = gather->for_report = gather->for_end = gather->for_hint = false;
     gather->clients = 0;
     gather->until_ns = 0;
     if (report && job->options.stack_traces && stacks_begin(job, &all, end))
@@ -107,6 +109,7 @@ void gather_begin(struct run_job *job, enum gather_for what)
     job->gather.for_head |= what == GATHER_HEAD;
     job->gather.for_report |= what == GATHER_REPORT;
     job->gather.for_end |= what == GATHER_END;
+    job->gather.for_hint |= what == GATHER_HINT;
     round_start(job);
     gather_tick(job, vbase_clock_ns());
 }
@@ -172,6 +175,7 @@ void gather_close(struct run_job *job)
     for (int i = 0; i < job->gather.clients; i++)
         close(job->gather.client[i]);
     free(job->gather.ranks.data);
+    free(job->hint.seen.data);
 }
 
 /* ---- the tool's side --------------------------------------------------------------------------------------------- */

@@ -14,6 +14,7 @@
  *   mpir.c         the table for debuggers                       death.c   deaths that do not end the job
  *   state.c        what the ranks of this host do                gather.c  the same of all hosts
  *   stuck.c        who waits for whom, and why                stacks.c  native stacks, by gdb
+ *   hint.c         a job in which nothing moves says so
  *   fits.c         how many ranks this host can have             preload.c finds libraries of ours
  *   profile*.c     what --report writes
  *   run.c          the life of a job: prepare, start, serve      helper.c  the verb that another host's launcher starts
@@ -67,6 +68,7 @@ struct run_job {
     struct run_loop loop;
     struct run_watch signals;
     struct run_gather gather;
+    struct run_hint hint;
     struct run_stacks stacks;
     struct run_profile profile;
     sigset_t old_mask;

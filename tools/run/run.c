@@ -298,6 +298,7 @@ static void job_tick(struct run_job *job)
         }
     }
     gather_tick(job, now);
+    hint_tick(job, now);
     stacks_tick(job, now);
     profile_tick(job, now);
     if (loop_due(&job->loop, job->kill_ns, now))

@@ -43,5 +43,6 @@ void state_describe(const struct state_rank *rank, char *text, size_t size);
  * The number of things found. */
 typedef void state_line(void *to, const char *text);
 int stuck_explain(const struct state_job *job, const struct state_job *earlier, state_line *line, void *to);
+bool stuck_is_same_wait(const struct base_waiting *now, const struct base_waiting *then);
 /* A line for each rank; those that do the same share one. */
 void state_list(const struct state_job *job, state_line *line, void *to);
