@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # What a call that does nothing executes over shared memory, from vd_rpc_begin to vd_rpc_end at the caller and from vd_rpc_serve to it at
 # the server, where nobody ever polls for nothing: the two take turns by a byte in a fifo, which is counted, too. Instructions
-# (callgrind, the difference of N and 2N calls), for one thread and where several may call, beside those of tests/counts/recorded.
+# (callgrind, the difference of N and 2N calls, without the start and the end of the job, where ranks wait), for one thread and where
+# several may call, beside those of tests/counts/recorded.
 # timeout: 120
 # presets: release
 set -u
@@ -21,12 +22,9 @@ static int served;
 static void nothing(vd_call *call, void *context) { (void)call, (void)context, served++; }
 static int enough(void *calls) { return served >= *(int *)calls; }
 
-int main(int argc, char **argv)
+__attribute__((noinline)) int exchanges(int calls)
 {
-    int calls = argc > 1 ? atoi(argv[1]) : 0, wanted = 0;
-    int code = vd_init() || (getenv("THREADS") && vd_threads()) || vd_rpc_start(0) || vd_rpc_register("nothing", nothing, NULL, VD_AT_ONCE);
-    mine = open(vd_rank() ? "1" : "0", O_RDWR);
-    theirs = open(vd_rank() ? "0" : "1", O_RDWR);
+    int code = 0, wanted = 0;
     for (int i = 0; i < calls && !code; i++) {
         if (vd_rank() == 0) {
             await_turn();
@@ -41,6 +39,15 @@ int main(int argc, char **argv)
         await_turn();
         code = code || vd_rpc_wait(call, NULL) || vd_rpc_end(call);
     }
+    return code;
+}
+
+int main(int argc, char **argv)
+{
+    int code = vd_init() || (getenv("THREADS") && vd_threads()) || vd_rpc_start(0) || vd_rpc_register("nothing", nothing, NULL, VD_AT_ONCE);
+    mine = open(vd_rank() ? "1" : "0", O_RDWR);
+    theirs = open(vd_rank() ? "0" : "1", O_RDWR);
+    code = code || exchanges(argc > 1 ? atoi(argv[1]) : 0);
     return code || vd_finalize();
 }
 END_OF_C
@@ -51,7 +58,8 @@ mkfifo 0 1
 
 instructions() { # CALLS: of both ranks
     rm -f count.*
-    VIADUCT_TRANSPORTS=shm run 30 $mpiexec -n 2 valgrind --tool=callgrind --callgrind-out-file=count.%p ./calls "$1"
+    VIADUCT_TRANSPORTS=shm run 30 $mpiexec -n 2 valgrind --tool=callgrind --toggle-collect=exchanges --callgrind-out-file=count.%p \
+        ./calls "$1"
     expect_status 0 "under callgrind"
     cat count.* | awk '/^totals:/ {sum += $2} END {printf "%d", sum}'
 }
