@@ -95,14 +95,15 @@ static void threads(int rank)
         check_idle(before);
 }
 
-/* Naps of 3 ms before each message: the receiver is asleep each time. A lost wake-up is one that a time-out has found. */
+/* Naps of 10 ms before each message, longer than a rank polls: the receiver is asleep each time. A lost wake-up is one
+ * that a time-out has found. */
 #define NAPS 100
 static void wake_ups(int rank)
 {
     int value = 0;
     for (int i = 0; i < NAPS; i++) {
         if (rank == 1)
-            pause_ms(3);
+            pause_ms(10);
         if (rank == 1) {
             CHECK_EQUAL(vmsg_send(world, 0, 1, &value, sizeof value), OK);
             CHECK_EQUAL(vmsg_recv(world, 0, 2, &value, sizeof value, NULL), OK);
