@@ -231,6 +231,8 @@ static void one(const struct sockaddr_in *address, int listener, int state, int 
                 ;
         else if (state != 2)
             get(fd);
+        if (what == VIEW_BLOCKED_WRITE) /* what is written to an end that left nothing unread is answered otherwise */
+            must(poll(&(struct pollfd){fd, POLLIN, 0}, 1, -1) == 1, "poll");
         if (blocked)
             usleep(2000); /* whether the other end is in its call by then or not: it is told the same */
         leave(fd, way);
