@@ -38,10 +38,10 @@ bool vmsg_progress_for(struct msg_request *request)
 }
 
 /* A program that tests and tests needs what the others do, as one that waits: where awake ranks outnumber processors,
- * it yields after some rounds in a row that found nothing. */
+ * it yields after some rounds that found nothing. */
 bool vmsg_progress(void)
 {
-    static uint32_t empty; /* rounds in a row; threads may lose counts of each other */
+    static uint32_t empty; /* rounds; threads may lose counts of each other */
     if (vmsg_progress_for(NULL)) {
         __atomic_store_n(&empty, 0, __ATOMIC_RELAXED);
         return true;

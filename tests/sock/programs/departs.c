@@ -18,7 +18,8 @@ enum { WARM = 60, BEGIN = 7 };
 static const char *const states[] = {"both", "it reads", "it writes", "it reads behind much that it has sent"};
 static const char *const lefts[] = {"read", "unread"};
 static const char *const ways[] = {"exit", "_exit", "kill", "exec", "close", "shut out", "shut both", "linger 0"};
-static const char *const views[] = {"read", "write", "signal", "poll", "epoll", "shutdown", "blocked read", "blocked write"};
+static const char *const views[] = {"read", "write", "signal", "poll", "epoll",
+                                    "shutdown", "blocked read", "blocked write"};
 enum {
     STATES = sizeof(states) / sizeof(states[0]),
     LEFTS = sizeof(lefts) / sizeof(lefts[0]),
@@ -26,7 +27,8 @@ enum {
     VIEWS = sizeof(views) / sizeof(views[0])
 };
 enum { WAY_KILL = 2, WAY_EXEC, WAY_CLOSE, WAY_SHUT_OUT, WAY_SHUT_BOTH, WAY_LINGER };
-enum { VIEW_READ, VIEW_WRITE, VIEW_SIGNAL, VIEW_POLL, VIEW_EPOLL, VIEW_SHUTDOWN, VIEW_BLOCKED_READ, VIEW_BLOCKED_WRITE };
+enum { VIEW_READ, VIEW_WRITE, VIEW_SIGNAL, VIEW_POLL, VIEW_EPOLL,
+       VIEW_SHUTDOWN, VIEW_BLOCKED_READ, VIEW_BLOCKED_WRITE };
 
 static volatile sig_atomic_t pipes_broken;
 static void pipe_broke(int number)
