@@ -18,12 +18,14 @@ static int rail_of(const struct msg_peer *peer, const struct vi *vi)
 
 /* ---- sending ----------------------------------------------------------------------------------------------------- */
 
-/* A frame with its number (0: it has none) and with the acknowledgement of what has come from the peer. */
-static int send_on(struct msg_peer *peer, int rail, uint64_t header, uint32_t sequence, const struct iovec *piece,
-                   int pieces)
+_Static_assert(offsetof(struct msg_replay_frame, sequence) + sizeof(struct msg_frame_extension) ==
+                   sizeof(struct msg_replay_frame), "a kept frame lies as it goes");
+
+/* A frame without a number, with the acknowledgement of what has come from the peer. */
+static int send_on(struct msg_peer *peer, int rail, uint64_t header, const struct iovec *piece, int pieces)
 {
     struct msg_replay *replay = &peer->far->replay;
-    struct msg_frame_extension extension = {sequence, replay->arrived};
+    struct msg_frame_extension extension = {0, replay->arrived};
     struct iovec all[MSG_PIECES + 1];
     all[0] = (struct iovec){&extension, sizeof extension};
     for (int i = 0; i < pieces; i++)
@@ -37,15 +39,26 @@ static int send_on(struct msg_peer *peer, int rail, uint64_t header, uint32_t se
 /* On its way, or lost with its link: then the next rail gets it, or the fence is told over another. */
 static bool is_given(int error) { return error == OK || error == ERR_LINK_DOWN; }
 
+/* A kept frame, from where it lies, over the main rail. */
+static int frame_send(struct msg_peer *peer, struct msg_replay_frame *frame)
+{
+    struct msg_replay *replay = &peer->far->replay;
+    struct iovec piece = {&frame->sequence, sizeof(struct msg_frame_extension) + frame->length};
+    frame->acknowledgement = replay->arrived;
+    int error = vi_send_as(peer->vi, frame->header, &piece, 1, peer->more ? VI_MORE : 0);
+    if (likely(!error))
+        msg_replay_acknowledge(replay);
+    return error;
+}
+
 /* What a new main rail has not got yet. */
 static bool frames_go(struct msg_peer *peer)
 {
     struct msg_replay *replay = &peer->far->replay;
-    const struct msg_replay_frame *frame;
+    struct msg_replay_frame *frame;
     bool went = false;
     while (peer->vi && (frame = vmsg_replay_next(replay))) {
-        struct iovec piece = {(void *)(uintptr_t)(frame + 1), frame->length};
-        int error = send_on(peer, replay->main, frame->header, frame->sequence, &piece, 1);
+        int error = frame_send(peer, frame);
         if (error == ERR_ARGUMENT) /* it was kept when no rail took so little */
             vmsg_failed(error);
         if (!is_given(error))
@@ -60,20 +73,20 @@ static bool frames_go(struct msg_peer *peer)
 int vmsg_peer_send_far(struct msg_peer *peer, uint64_t header, const struct iovec *piece, int pieces)
 {
     struct msg_replay *replay = &peer->far->replay;
-    uint64_t length = 0;
+    struct msg_replay_frame *frame;
     if (msg_header_kind(header) == MSG_FRAME_DATA)
-        return send_on(peer, peer->far->over, header, 0, piece, pieces);
+        return send_on(peer, peer->far->over, header, piece, pieces);
     if (unlikely(!msg_replay_ready(replay)))
         return ERR_AGAIN;
-    for (int i = 0; i < pieces; i++)
-        length += piece[i].iov_len;
-    int error = vmsg_replay_room(replay, length);
+    int error = vmsg_replay_keep(replay, header, piece, pieces, &frame);
     if (unlikely(error))
         return error;
-    error = send_on(peer, replay->main, header, replay->sent + 1, piece, pieces);
-    if (unlikely(!is_given(error)))
+    error = frame_send(peer, frame);
+    if (unlikely(!is_given(error))) {
+        msg_replay_drop(replay);
         return error;
-    vmsg_replay_keep(replay, header, piece, pieces, (uint32_t)length);
+    }
+    msg_replay_kept_went(replay);
     return OK;
 }
 
@@ -85,7 +98,7 @@ static bool landed_tell(struct msg_peer *peer, int rail)
     body.landed = vmsg_replay_bulk_came(replay, body.name);
     struct iovec piece = {&body, sizeof body};
     /* over a link that is down it is told later, over another one or by a fence: what is owed stays owed till then */
-    if (send_on(peer, replay->main, msg_header(MSG_FRAME_LANDED, 0, 0, 0), 0, &piece, 1))
+    if (send_on(peer, replay->main, msg_header(MSG_FRAME_LANDED, 0, 0, 0), &piece, 1))
         return false;
     replay->rail[rail].told = body.landed;
     return true;
@@ -100,7 +113,7 @@ static bool fences_go(struct msg_peer *peer)
     for (int over; vmsg_replay_fence(replay, &over, &body.name, &asking); went = true) {
         body.landed = vmsg_replay_bulk_came(replay, body.name);
         uint64_t header = msg_header(MSG_FRAME_FENCE, 0, 0, asking ? MSG_FLAG_ASKING : 0);
-        if (!is_given(send_on(peer, over, header, 0, &piece, 1)))
+        if (!is_given(send_on(peer, over, header, &piece, 1)))
             break;
         vmsg_replay_fence_told(replay);
     }
@@ -372,7 +385,7 @@ int vmsg_rail_received(struct vi *vi, uint64_t header, const void *data, size_t 
     memcpy(&extension, data, sizeof extension);
     length -= sizeof extension;
     msg_lock(&peer->lock);
-    int verdict = rail_of(peer, vi) == MSG_REPLAY_NONE                          ? 0
+    int verdict = unlikely(peer->vi != vi && rail_of(peer, vi) == MSG_REPLAY_NONE) ? 0
                   : !vmsg_replay_acknowledged(replay, extension.acknowledgement)
                       ? vbase_fail(ERR_PROTOCOL, "it has frames that were never sent")
                   : kind == MSG_FRAME_DATA || kind == MSG_FRAME_FENCE || kind == MSG_FRAME_LANDED

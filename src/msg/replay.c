@@ -76,31 +76,36 @@ static int ring_grow(struct msg_replay *replay, uint64_t bytes)
     return OK;
 }
 
-int vmsg_replay_room(struct msg_replay *replay, uint64_t length)
+static COLD int room_make(struct msg_replay *replay, uint64_t bytes)
 {
-    uint64_t bytes = size_of(length);
-    if (likely(replay->size && ring_fits(replay, bytes)))
-        return OK;
     if (replay->end - replay->first + bytes > replay->most && !msg_replay_quiet(replay))
         return ERR_AGAIN;
     return ring_grow(replay, bytes);
 }
 
-void vmsg_replay_keep(struct msg_replay *replay, uint64_t header, const struct iovec *piece, int pieces,
-                      uint32_t length)
+int vmsg_replay_keep(struct msg_replay *replay, uint64_t header, const struct iovec *piece, int pieces,
+                     struct msg_replay_frame **out)
 {
+    uint64_t length = 0;
+    for (int i = 0; i < pieces; i++)
+        length += piece[i].iov_len;
+    uint64_t bytes = size_of(length);
+    int error = likely(replay->size && ring_fits(replay, bytes)) ? OK : room_make(replay, bytes);
+    if (unlikely(error))
+        return error;
     struct msg_replay_frame *frame = frame_append(replay, length);
-    *frame = (struct msg_replay_frame){header, length, ++replay->sent};
+    *frame = (struct msg_replay_frame){header, (uint32_t)length, 0, ++replay->sent, 0};
     uint8_t *to = (uint8_t *)(frame + 1);
     for (int i = 0; i < pieces; i++) {
         if (piece[i].iov_len)
             base_copy(to, piece[i].iov_base, piece[i].iov_len);
         to += piece[i].iov_len;
     }
-    replay->next = replay->end;
+    *out = frame;
+    return OK;
 }
 
-const struct msg_replay_frame *vmsg_replay_next(struct msg_replay *replay)
+struct msg_replay_frame *vmsg_replay_next(struct msg_replay *replay)
 {
     if (likely(replay->next == replay->end) || replay->doubt)
         return NULL;

@@ -43,10 +43,11 @@ struct msg_replay_rail {
     struct msg_replay_bulk *bulk; /* a ring, made with the first */
 };
 
-/* A frame that is kept; its body follows. */
+/* A frame that is kept; its body follows. It goes from `sequence` on, as a struct msg_frame_extension has it. */
 struct msg_replay_frame {
     uint64_t header;
-    uint32_t length, sequence;
+    uint32_t length, zero;
+    uint32_t sequence, acknowledgement; /* the latter as it goes */
 };
 
 struct msg_replay {
@@ -97,13 +98,18 @@ static inline bool msg_replay_ready(const struct msg_replay *replay) /* a new on
     return replay->main != MSG_REPLAY_NONE && replay->next == replay->end && !replay->doubt;
 }
 /* Kept frames that are to go over the main rail, the oldest; NULL: none, or none yet. */
-const struct msg_replay_frame *vmsg_replay_next(struct msg_replay *replay);
+struct msg_replay_frame *vmsg_replay_next(struct msg_replay *replay);
 void vmsg_replay_went(struct msg_replay *replay); /* the next one did */
-/* Is there room for one with a body of LENGTH? ERR_AGAIN, ERR_MEMORY. */
-int vmsg_replay_room(struct msg_replay *replay, uint64_t length) MUST_CHECK;
-/* After that: frame sent + 1 went over the main rail. */
-void vmsg_replay_keep(struct msg_replay *replay, uint64_t header, const struct iovec *piece, int pieces,
-                      uint32_t length);
+/* Where it is ready: keeps frame sent + 1. Then it goes over the main rail at once, or is dropped. ERR_AGAIN,
+ * ERR_MEMORY: there is no room for it. */
+int vmsg_replay_keep(struct msg_replay *replay, uint64_t header, const struct iovec *piece, int pieces,
+                     struct msg_replay_frame **frame) MUST_CHECK;
+static inline void msg_replay_kept_went(struct msg_replay *replay) { replay->next = replay->end; }
+static inline void msg_replay_drop(struct msg_replay *replay)
+{
+    replay->end = replay->next;
+    replay->sent--;
+}
 
 /* 1: the next one of the peer; 0: it was here before; ERR_PROTOCOL: one is missing. */
 int vmsg_replay_arrived(struct msg_replay *replay, uint32_t sequence, uint32_t length) MUST_CHECK;

@@ -124,7 +124,7 @@ static inline bool is_eager(uint64_t header)
 }
 
 /* From a remote rank: a frame with its number. */
-static bool far_received(struct vi *vi, uint64_t header, const char *data, size_t length)
+static __attribute__((noinline)) bool far_received(struct vi *vi, uint64_t header, const char *data, size_t length)
 {
     struct msg_peer *peer = vi->owner;
     bool enough = false;
@@ -148,11 +148,11 @@ static __attribute__((noinline)) bool all_arrived(struct vi *vi, uint64_t header
     bool enough = false;
     for (uint32_t taken = 0; taken < count;) {
         const char *next = data + taken * length;
-        if (likely(is_eager(header)) && !peer->remote) {
+        if (likely(is_eager(header))) {
             taken += eager_arrived(peer, header, next, length, count - taken, &enough);
             continue;
         }
-        enough |= peer->remote ? far_received(vi, header, next, length) : frame_arrived(peer, header, next, length);
+        enough |= frame_arrived(peer, header, next, length);
         taken++;
     }
     return enough;
@@ -163,7 +163,12 @@ bool vmsg_sink_received(struct vi *vi, uint64_t header, const void *data, size_t
     struct msg_peer *peer = vi->owner;
     bool enough = false;
     peer->heard = true;
-    if (unlikely(count != 1 || !is_eager(header) || peer->remote))
+    if (unlikely(peer->remote)) {
+        for (uint32_t i = 0; i < count; i++)
+            enough |= far_received(vi, header, (const char *)data + i * length, length);
+        return enough;
+    }
+    if (unlikely(count != 1 || !is_eager(header)))
         return all_arrived(vi, header, data, length, count);
     (void)eager_arrived(peer, header, data, length, 1, &enough);
     return enough;

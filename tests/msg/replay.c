@@ -116,15 +116,19 @@ static bool ordered(int at, struct packet packet)
     struct msg_replay *replay = &side[at].replay;
     char body[200] = {0};
     uint32_t length = (uint32_t)(sizeof packet + any(100));
-    if (!msg_replay_ready(replay) || vmsg_replay_room(replay, length) != OK)
-        return false;
+    struct msg_replay_frame *frame;
     packet.sequence = replay->sent + 1;
     memcpy(body, &packet, sizeof packet);
     struct iovec piece[2] = {{body, sizeof packet}, {body + sizeof packet, length - sizeof packet}};
-    if (!post(at, replay->main, packet))
+    if (!msg_replay_ready(replay) || vmsg_replay_keep(replay, packet.kind, piece, 2, &frame) != OK)
         return false;
-    vmsg_replay_keep(replay, packet.kind, piece, 2, length);
-    return true;
+    must(frame->sequence == packet.sequence, "a frame was kept with another number");
+    bool went = post(at, replay->main, packet);
+    if (went)
+        msg_replay_kept_went(replay);
+    else
+        msg_replay_drop(replay);
+    return went;
 }
 
 static void answer(int at, struct packet packet)
