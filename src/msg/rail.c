@@ -127,7 +127,7 @@ static int rail_owing(const struct msg_peer *peer)
     for (int i = 0; i < MSG_REPLAY_RAILS; i++)
         if (peer->far->vi[i] && vmsg_replay_bulk_owes(replay, i))
             return i;
-    return vmsg_replay_owes(replay) ? replay->main : MSG_REPLAY_NONE;
+    return msg_replay_owes(replay) ? replay->main : MSG_REPLAY_NONE;
 }
 
 bool vmsg_rails_flush(struct msg_peer *peer)
@@ -393,7 +393,7 @@ int vmsg_rail_received(struct vi *vi, uint64_t header, const void *data, size_t 
                       : vmsg_replay_arrived(replay, extension.sequence, (uint32_t)length);
     if (unlikely(kind == MSG_FRAME_GOODBYE && verdict == 1))
         msg_replay_hurry(replay); /* the peer leaves when it knows that this has come */
-    if (unlikely(verdict >= 0 && (vmsg_replay_owes(replay) || kind == MSG_FRAME_DATA) &&
+    if (unlikely(verdict >= 0 && (msg_replay_owes(replay) || kind == MSG_FRAME_DATA) &&
                  rail_owing(peer) != MSG_REPLAY_NONE))
         flush_soon(peer);
     if (unlikely(peer->far->held > 1 && peer->vi))

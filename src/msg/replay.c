@@ -38,15 +38,15 @@ static bool ring_fits(const struct msg_replay *replay, uint64_t bytes)
     return replay->end - replay->first + skipped + bytes <= replay->size;
 }
 
-static struct msg_replay_frame *frame_append(struct msg_replay *replay, uint64_t length)
+static struct msg_replay_frame *frame_append(struct msg_replay *replay, uint64_t bytes)
 {
     uint64_t left = ring_straight(replay);
-    if (size_of(length) > left) {
+    if (unlikely(bytes > left)) {
         frame_at(replay, replay->end)->length = SKIP;
         replay->end += left;
     }
     struct msg_replay_frame *frame = frame_at(replay, replay->end);
-    replay->end += size_of(length);
+    replay->end += bytes;
     return frame;
 }
 
@@ -67,7 +67,7 @@ static int ring_grow(struct msg_replay *replay, uint64_t bytes)
         const struct msg_replay_frame *frame = frame_at(replay, place);
         if (place == frame_from(replay, replay->next))
             larger.next = larger.end;
-        memcpy(frame_append(&larger, frame->length), frame, sizeof *frame + frame->length);
+        memcpy(frame_append(&larger, size_of(frame->length)), frame, sizeof *frame + frame->length);
     }
     if (replay->next == replay->end)
         larger.next = larger.end;
@@ -93,7 +93,7 @@ int vmsg_replay_keep(struct msg_replay *replay, uint64_t header, const struct io
     int error = likely(replay->size && ring_fits(replay, bytes)) ? OK : room_make(replay, bytes);
     if (unlikely(error))
         return error;
-    struct msg_replay_frame *frame = frame_append(replay, length);
+    struct msg_replay_frame *frame = frame_append(replay, bytes);
     *frame = (struct msg_replay_frame){header, (uint32_t)length, 0, ++replay->sent, 0};
     uint8_t *to = (uint8_t *)(frame + 1);
     for (int i = 0; i < pieces; i++) {
@@ -146,11 +146,6 @@ int vmsg_replay_arrived(struct msg_replay *replay, uint32_t sequence, uint32_t l
     replay->owed_frames++;
     replay->owed_bytes += length;
     return 1;
-}
-
-bool vmsg_replay_owes(const struct msg_replay *replay)
-{
-    return replay->owed_bytes >= TUNED(REPLAY_OWED_BYTES) || replay->owed_frames >= TUNED(REPLAY_OWED_FRAMES);
 }
 
 /* ---- rails ------------------------------------------------------------------------------------------------------- */

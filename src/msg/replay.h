@@ -123,7 +123,10 @@ static inline void msg_replay_hurry(struct msg_replay *replay) /* the peer waits
 {
     replay->owed_bytes = UINT32_MAX / 2;
 }
-bool vmsg_replay_owes(const struct msg_replay *replay); /* so much that the peer may be waiting for it */
+static inline bool msg_replay_owes(const struct msg_replay *replay) /* so much that the peer may be waiting for it */
+{
+    return replay->owed_bytes >= TUNED(REPLAY_OWED_BYTES) || replay->owed_frames >= TUNED(REPLAY_OWED_FRAMES);
+}
 
 /* ---- bulk */
 

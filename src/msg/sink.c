@@ -124,7 +124,7 @@ static inline bool is_eager(uint64_t header)
 }
 
 /* From a remote rank: a frame with its number. */
-static __attribute__((noinline)) bool far_received(struct vi *vi, uint64_t header, const char *data, size_t length)
+static inline bool far_arrived(struct vi *vi, uint64_t header, const char *data, size_t length)
 {
     struct msg_peer *peer = vi->owner;
     bool enough = false;
@@ -138,6 +138,15 @@ static __attribute__((noinline)) bool far_received(struct vi *vi, uint64_t heade
         vmsg_refused(peer, "a frame out of order");
         vmsg_failed(vbase_fail(ERR_PROTOCOL, "rank %d sent an invalid frame: %s", peer->world, vbase_error_detail()));
     }
+    return enough;
+}
+
+static __attribute__((noinline)) bool far_received(struct vi *vi, uint64_t header, const char *data, size_t length,
+                                                   uint32_t count)
+{
+    bool enough = false;
+    for (uint32_t i = 0; i < count; i++)
+        enough |= far_arrived(vi, header, data + i * length, length);
     return enough;
 }
 
@@ -163,11 +172,8 @@ bool vmsg_sink_received(struct vi *vi, uint64_t header, const void *data, size_t
     struct msg_peer *peer = vi->owner;
     bool enough = false;
     peer->heard = true;
-    if (unlikely(peer->remote)) {
-        for (uint32_t i = 0; i < count; i++)
-            enough |= far_received(vi, header, (const char *)data + i * length, length);
-        return enough;
-    }
+    if (unlikely(peer->remote))
+        return far_received(vi, header, data, length, count);
     if (unlikely(count != 1 || !is_eager(header)))
         return all_arrived(vi, header, data, length, count);
     (void)eager_arrived(peer, header, data, length, 1, &enough);

@@ -216,7 +216,7 @@ static void pump(int at)
     frames_go(at);
     answers_go(at);
     bulk_goes(at);
-    if (replay->main >= 0 && vmsg_replay_owes(replay))
+    if (replay->main >= 0 && msg_replay_owes(replay))
         (void)post(at, replay->main, (struct packet){.kind = LANDED});
     for (uint32_t left = up[at]; left; left &= left - 1)
         if (any(8) == 0) {
