@@ -93,6 +93,7 @@ static void adapter_close(struct verbs_adapter *adapter)
         library->ibv_close_device(adapter->port.context);
     vbase_map_close(&adapter->vis);
     free(adapter->event);
+    free(adapter->event_vi);
     free(adapter->memory);
     free(adapter);
 }

@@ -3,27 +3,86 @@
 #include "vi/verbs/verbs.h"
 #include <arpa/inet.h>
 
+#define POLLED 16
+
+/* ---- completions ------------------------------------------------------------------------------------------------- */
+
+/* Only where a queue pair ends, and for the first one. */
+static COLD bool events_grow(struct verbs_adapter *adapter)
+{
+    uint32_t room = 2 * (adapter->polled + POLLED);
+    struct ibverbs_wc *event = realloc(adapter->event, room * sizeof(*event));
+    adapter->event = event ? event : adapter->event;
+    struct verbs_vi **vis = realloc(adapter->event_vi, room * sizeof(struct verbs_vi *));
+    adapter->event_vi = vis ? vis : adapter->event_vi;
+    adapter->event_room = event && vis ? room : adapter->event_room;
+    return event && vis;
+}
+
+/* Under adapter->lock. What comes is mostly of the same one as before. */
+static struct verbs_vi *vi_find(struct verbs_adapter *adapter, uint32_t number)
+{
+    if (unlikely(!adapter->latest || adapter->latest_number != number)) {
+        adapter->latest = vbase_map_get(&adapter->vis, number);
+        adapter->latest_number = number;
+    }
+    return adapter->latest;
+}
+
+/* Behind those that wait to be told. What finds no memory stays in the queue. */
+bool verbs_events_poll(struct verbs_adapter *adapter)
+{
+    if (adapter->told == adapter->polled)
+        adapter->told = adapter->polled = 0;
+    if (unlikely(adapter->polled + POLLED > adapter->event_room) && !events_grow(adapter))
+        return false;
+    struct ibverbs_wc *wc = adapter->event + adapter->polled;
+    int count = adapter->port.context->ops.poll_cq(adapter->cq, POLLED, wc);
+    for (int i = 0; i < count; i++, wc++) {
+        uint64_t tag = wc->wr_id & VERBS_TAGS;
+        adapter->event_vi[adapter->polled++] = tag == VERBS_OF_RECEIVE ? vi_find(adapter, wc->qp_num) : NULL;
+        if (unlikely(tag == VERBS_OF_DRAIN))
+            ((struct verbs_vi *)(uintptr_t)(wc->wr_id & ~(uint64_t)VERBS_TAGS))->drained = true;
+    }
+    return count > 0;
+}
+
+static bool event_there(struct verbs_adapter *adapter)
+{
+    return adapter->told != adapter->polled || verbs_events_poll(adapter);
+}
+
+bool verbs_event_there(struct verbs_adapter *adapter)
+{
+    base_lock(&adapter->lock);
+    bool there = event_there(adapter);
+    base_unlock(&adapter->lock);
+    return there;
+}
+
 /* ---- our requests ------------------------------------------------------------------------------------------------ */
 
-void verbs_places_end(struct verbs_vi *vi, uint64_t upto, int status)
+/* Those before it, too, are complete: what is to be done for one is done when it completes itself. */
+static void place_end(struct verbs_vi *vi, struct verbs_place *at, int status)
 {
-    for (;;) {
-        base_lock(&vi->lock);
-        bool more = vi->over < upto;
-        struct verbs_place place = vi->place[vi->over % VERBS_PLACES];
-        vi->over += more;
-        vi->blocks -= more && place.block;
-        bool newest = vi->over == upto;
-        base_unlock(&vi->lock);
-        if (!more)
-            return;
-        if (place.block)
-            verbs_block_give(vi->adapter, place.block);
-        if (place.transfer)
-            verbs_transfer_end(vi, place.transfer, newest ? status : OK);
-        if (place.last)
-            verbs_break_later(vi, vbase_fail(ERR_LINK_DOWN, "the goodbye has arrived"));
-    }
+    base_lock(&vi->lock);
+    struct verbs_place place = *at;
+    *at = (struct verbs_place){.vi = vi};
+    vi->over += ((uint64_t)(at - vi->place) - vi->over) % VERBS_PLACES + 1;
+    vi->blocks -= place.block != NULL;
+    base_unlock(&vi->lock);
+    if (place.block)
+        verbs_block_give(vi->adapter, place.block);
+    if (place.transfer)
+        verbs_transfer_end(vi, place.transfer, status);
+    if (place.last)
+        verbs_break_later(vi, vbase_fail(ERR_LINK_DOWN, "the goodbye has arrived"));
+}
+
+void verbs_places_end(struct verbs_vi *vi, int status)
+{
+    while (vi->over < vi->posted)
+        place_end(vi, &vi->place[vi->over % VERBS_PLACES], status);
 }
 
 static COLD void wc_failed(struct verbs_vi *vi, const struct ibverbs_wc *wc)
@@ -39,11 +98,9 @@ static COLD void wc_failed(struct verbs_vi *vi, const struct ibverbs_wc *wc)
 static void request_complete(const struct ibverbs_wc *wc)
 {
     struct verbs_place *place = (struct verbs_place *)(uintptr_t)wc->wr_id;
-    struct verbs_vi *vi = place->vi;
-    uint64_t first = vi->over % VERBS_PLACES, at = (uint64_t)(place - vi->place);
     if (unlikely(wc->status))
-        wc_failed(vi, wc);
-    verbs_places_end(vi, vi->over + (at + VERBS_PLACES - first) % VERBS_PLACES + 1, wc->status ? ERR_LINK_DOWN : OK);
+        wc_failed(place->vi, wc);
+    place_end(place->vi, place, wc->status ? ERR_LINK_DOWN : OK);
 }
 
 /* ---- what came --------------------------------------------------------------------------------------------------- */
@@ -125,12 +182,18 @@ static void receive_complete(struct verbs_adapter *adapter, struct verbs_vi *vi,
 
 bool verbs_complete(struct verbs_adapter *adapter)
 {
-    struct verbs_event event;
-    if (!verbs_event_take(adapter, &event))
+    base_lock(&adapter->lock);
+    if (!event_there(adapter)) {
+        base_unlock(&adapter->lock);
         return false;
-    if ((event.wc.wr_id & VERBS_TAGS) == VERBS_OF_RECEIVE)
-        receive_complete(adapter, event.vi, &event.wc);
-    else
-        request_complete(&event.wc);
+    }
+    struct ibverbs_wc wc = adapter->event[adapter->told];
+    struct verbs_vi *vi = adapter->event_vi[adapter->told++];
+    base_unlock(&adapter->lock);
+    switch (wc.wr_id & VERBS_TAGS) {
+    case VERBS_OF_RECEIVE: receive_complete(adapter, vi, &wc); break;
+    case VERBS_OF_PLACE: request_complete(&wc); break;
+    default: break; /* of a drain, which knows it already */
+    }
     return true;
 }

@@ -38,10 +38,16 @@ static void adapter_look(struct verbs_adapter *adapter)
     }
 }
 
-static void sockets_look(struct verbs_nic *nic)
+/* If it is time to, or if something is ordered. */
+static __attribute__((noinline)) void sockets_look(struct verbs_nic *nic)
 {
     struct epoll_event event[EVENTS];
-    uint64_t now = vbase_clock_ns();
+    uint64_t now = clock_ticks();
+    if (now - nic->asked <= nic->tick_ask && !atomic_load_explicit(&nic->call.ordered, memory_order_relaxed))
+        return;
+    nic->busy = 0;
+    nic->asked = now;
+    now = vbase_clock_ns();
     int count = epoll_wait(nic->call.epoll, event, EVENTS, 0);
     COUNT(net_asks);
     for (int i = 0; i < count; i++) {
@@ -62,7 +68,6 @@ static void sockets_look(struct verbs_nic *nic)
 static int verbs_poll(struct vi_nic *base, struct vi *only, int budget, unsigned flags)
 {
     struct verbs_nic *nic = verbs_nic_of(base);
-    uint64_t now = clock_ticks();
     (void)flags;
     nic->call.told = 0;
     nic->enough = false;
@@ -73,12 +78,9 @@ static int verbs_poll(struct vi_nic *base, struct vi *only, int budget, unsigned
     if (atomic_load_explicit(&nic->writing, memory_order_relaxed) > 0)
         verbs_writers_flush(nic);
     nic->busy = moved ? nic->busy + 1 : VERBS_DEPTH;
-    if ((!only && now - nic->asked > nic->tick_ask && (nic->busy >= VERBS_DEPTH || nic->asked == 0)) ||
-        atomic_load_explicit(&nic->call.ordered, memory_order_relaxed)) {
-        nic->busy = 0;
-        nic->asked = now;
+    if ((!only && (nic->busy >= VERBS_DEPTH || nic->asked == 0)) ||
+        atomic_load_explicit(&nic->call.ordered, memory_order_relaxed))
         sockets_look(nic);
-    }
     if (!list_empty(&nic->broken))
         verbs_broken_end(nic);
     if (!list_empty(&nic->call.gone) || !list_empty(&nic->call.gone_vis))

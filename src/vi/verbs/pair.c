@@ -5,90 +5,7 @@
  * is destroyed. Only then the device writes nothing more. */
 #include "vi/verbs/verbs.h"
 
-#define POLLED 16
-
 _Static_assert(TUNED(VERBS_SIGNAL) <= VERBS_PLACES - VERBS_RESERVED, "one of a full queue asks for a completion");
-
-/* ---- completions ------------------------------------------------------------------------------------------------- */
-
-/* Under adapter->lock: a place at the end of the ring. */
-static struct verbs_event *event_add(struct verbs_adapter *adapter)
-{
-    if (adapter->event_count == adapter->event_room) {
-        uint32_t room = adapter->event_room ? 2 * adapter->event_room : 64;
-        struct verbs_event *grown = malloc(room * sizeof(*grown));
-        if (!grown)
-            return NULL;
-        for (uint32_t i = 0; i < adapter->event_count; i++)
-            grown[i] = adapter->event[(adapter->event_first + i) % adapter->event_room];
-        free(adapter->event);
-        adapter->event = grown;
-        adapter->event_first = 0;
-        adapter->event_room = room;
-    }
-    return &adapter->event[(adapter->event_first + adapter->event_count++) % adapter->event_room];
-}
-
-/* Under adapter->lock. What comes is mostly of the same one as before. */
-static struct verbs_vi *vi_find(struct verbs_adapter *adapter, uint32_t number)
-{
-    if (!adapter->latest || adapter->latest_number != number) {
-        adapter->latest = vbase_map_get(&adapter->vis, number);
-        adapter->latest_number = number;
-    }
-    return adapter->latest;
-}
-
-/* Under adapter->lock: what has completed goes into the ring; false: nothing has. */
-static bool events_poll(struct verbs_adapter *adapter)
-{
-    struct ibverbs_wc wc[POLLED];
-    int count = adapter->port.context->ops.poll_cq(adapter->cq, POLLED, wc);
-    for (int i = 0; i < count; i++) {
-        uint64_t tag = wc[i].wr_id & VERBS_TAGS;
-        if (tag == VERBS_OF_DRAIN) {
-            ((struct verbs_vi *)(uintptr_t)(wc[i].wr_id & ~(uint64_t)VERBS_TAGS))->drained = true;
-            continue;
-        }
-        struct verbs_event *event = event_add(adapter);
-        if (!event) { /* a receive is lost, or room in a send queue */
-            LOG_ERROR("no memory for a completion of %s", adapter->name);
-            continue;
-        }
-        event->wc = wc[i];
-        event->vi = tag == VERBS_OF_RECEIVE ? vi_find(adapter, wc[i].qp_num) : NULL;
-    }
-    return count > 0;
-}
-
-static bool event_there(struct verbs_adapter *adapter)
-{
-    while (adapter->event_count == 0)
-        if (!events_poll(adapter))
-            return false;
-    return true;
-}
-
-bool verbs_event_there(struct verbs_adapter *adapter)
-{
-    base_lock(&adapter->lock);
-    bool there = event_there(adapter);
-    base_unlock(&adapter->lock);
-    return there;
-}
-
-bool verbs_event_take(struct verbs_adapter *adapter, struct verbs_event *event)
-{
-    base_lock(&adapter->lock);
-    bool found = event_there(adapter);
-    if (found) {
-        *event = adapter->event[adapter->event_first];
-        adapter->event_first = (adapter->event_first + 1) % adapter->event_room;
-        adapter->event_count--;
-    }
-    base_unlock(&adapter->lock);
-    return found;
-}
 
 /* ---- the beginning ----------------------------------------------------------------------------------------------- */
 
@@ -141,6 +58,8 @@ int verbs_pair_make(struct verbs_vi *vi, struct verbs_adapter *adapter)
         return vbase_fail(ERR_LINK_DOWN, "port %u of %s is down", adapter->port.number, adapter->name);
     vi->adapter = adapter;
     vi->state = VERBS_MEETING;
+    for (uint32_t i = 0; i < VERBS_PLACES; i++)
+        vi->place[i].vi = vi;
     error = pair_create(vi, adapter) ?: vbase_random(&vi->first, sizeof(vi->first));
     vi->first &= 0xffffff;
     base_lock(&adapter->lock);
@@ -182,23 +101,22 @@ int verbs_pair_connect(struct verbs_vi *vi)
 
 /* ---- requests ---------------------------------------------------------------------------------------------------- */
 
-/* WR in a place of its own, which remembers PLACE. There must be one. */
 int verbs_post(struct verbs_vi *vi, struct ibverbs_send_wr *wr, const struct verbs_place *place)
 {
     struct verbs_place *at = &vi->place[vi->posted % VERBS_PLACES];
     struct ibverbs_send_wr *bad;
-    *at = *place;
-    at->vi = vi;
     wr->wr_id = (uintptr_t)at | VERBS_OF_PLACE;
-    if (vi->posted % TUNED(VERBS_SIGNAL) == 0)
+    if (place || vi->posted % TUNED(VERBS_SIGNAL) == 0)
         wr->send_flags |= IBVERBS_SEND_SIGNALED;
     int number = vi->adapter->port.context->ops.post_send(vi->qp, wr, &bad);
-    if (number) {
+    if (unlikely(number)) {
         vi->failed = true;
         verbs_writer_add(vi); /* the poll finds it there */
         return vbase_fail(ERR_LINK_DOWN, "%s takes no request to rank %u: %s", vi->adapter->name, vi->call.vi.peer,
                           strerror(number));
     }
+    if (place)
+        *at = *place;
     vi->posted++;
     return OK;
 }
@@ -216,7 +134,7 @@ static bool sends_drain(struct verbs_vi *vi)
     if (sends && adapter->port.context->ops.post_send(vi->qp, &wr, &bad))
         return false;
     while (sends && !vi->drained && vbase_clock_ns() < until)
-        events_poll(adapter);
+        verbs_events_poll(adapter);
     return !sends || vi->drained;
 }
 
@@ -225,7 +143,7 @@ static void receives_drain(struct verbs_vi *vi)
     uint64_t until = vbase_clock_ns() + TUNED_NS(VERBS_LAST);
     while (!vi->last && vbase_clock_ns() < until)
         verbs_adapter_events(vi->adapter);
-    while (events_poll(vi->adapter))
+    while (verbs_events_poll(vi->adapter))
         ;
 }
 

@@ -67,34 +67,35 @@ static int pieces_name(struct ibverbs_sge *row, const struct verbs_frame *frame,
 static int frame_post(struct verbs_vi *vi, enum verbs_kind kind, uint64_t word, const struct iovec *piece, int pieces,
                       uint64_t length)
 {
-    uint32_t size = (uint32_t)(sizeof(struct verbs_frame) + length);
-    bool inlined = size <= vi->inlined && pieces < (int)TUNED(VERBS_PIECES);
-    struct verbs_place place = {.last = kind == VERBS_GOODBYE};
+    struct verbs_frame frame = {.word = word, .taken = atomic_load_explicit(&vi->took, memory_order_relaxed),
+                                .kind = (uint16_t)kind};
+    uint32_t size = (uint32_t)(sizeof(frame) + length);
+    struct verbs_place place = {.vi = vi, .last = kind == VERBS_GOODBYE};
     struct ibverbs_sge row[TUNED(VERBS_PIECES)];
-    struct ibverbs_send_wr wr = {.sg_list = row, .num_sge = 1, .opcode = IBVERBS_WR_SEND,
-                                 .send_flags = place.last ? IBVERBS_SEND_SIGNALED : 0};
-    if (!inlined && vi->blocks < TUNED(VERBS_BLOCKS_ONE))
-        place.block = verbs_block_take(vi->adapter);
-    if (!inlined && !place.block) {
-        COUNT(blocks_empty);
-        return ERR_AGAIN;
-    }
-    /* relaxed: a count, it promises nothing about memory here */
-    uint32_t took = atomic_load_explicit(&vi->took, memory_order_relaxed);
-    atomic_store_explicit(&vi->told, took, memory_order_relaxed);
-    struct verbs_frame frame = {.word = word, .taken = took, .kind = (uint16_t)kind};
-    if (inlined) {
-        wr.send_flags |= IBVERBS_SEND_INLINE;
+    struct ibverbs_send_wr wr; /* the rest of it is of other requests, and large */
+    wr.next = NULL;
+    wr.sg_list = row;
+    wr.num_sge = 1;
+    wr.opcode = IBVERBS_WR_SEND;
+    wr.send_flags = 0;
+    if (likely(size <= vi->inlined && pieces < (int)TUNED(VERBS_PIECES))) {
+        wr.send_flags = IBVERBS_SEND_INLINE;
         wr.num_sge = pieces_name(row, &frame, piece, pieces);
     } else {
+        place.block = vi->blocks < TUNED(VERBS_BLOCKS_ONE) ? verbs_block_take(vi->adapter) : NULL;
+        if (!place.block) {
+            COUNT(blocks_empty);
+            return ERR_AGAIN;
+        }
         vi->blocks++;
-        wr.send_flags |= IBVERBS_SEND_SIGNALED;
         row[0] = (struct ibverbs_sge){(uintptr_t)place.block, size, vi->adapter->mr->lkey};
         memcpy(place.block, &frame, sizeof(frame));
         verbs_gather(place.block + sizeof(frame), piece, pieces);
     }
-    int error = verbs_post(vi, &wr, &place);
-    if (error && place.block) {
+    /* relaxed: a count, it promises nothing about memory here */
+    atomic_store_explicit(&vi->told, frame.taken, memory_order_relaxed);
+    int error = verbs_post(vi, &wr, place.block || place.last ? &place : NULL);
+    if (unlikely(error && place.block)) {
         vi->blocks--;
         verbs_block_give(vi->adapter, place.block);
     }

@@ -34,7 +34,7 @@ static void session_detach(struct call_vi *base)
     base_unlock(&vi->lock);
     while (vi->adapter && verbs_complete(vi->adapter))
         ;
-    verbs_places_end(vi, vi->posted, ERR_LINK_DOWN); /* if the device has not given them back */
+    verbs_places_end(vi, ERR_LINK_DOWN); /* if the device has not given them back */
     verbs_kept_drop(vi);
     list_leave(&vi->broken);
     list_leave(&vi->attached);

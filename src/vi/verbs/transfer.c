@@ -155,9 +155,9 @@ static int transfer_post(struct verbs_vi *vi, const struct vi_transfer *transfer
 {
     uint8_t row[TUNED(VERBS_INLINE)];
     struct ibverbs_sge whole;
-    struct verbs_place place = {.transfer = own};
+    struct verbs_place place = {.vi = vi, .transfer = own};
     struct ibverbs_send_wr wr = {
-        .sg_list = &whole, .num_sge = length > 0, .send_flags = IBVERBS_SEND_SIGNALED,
+        .sg_list = &whole, .num_sge = length > 0,
         .opcode = get ? IBVERBS_WR_RDMA_READ
                       : transfer->signal ? IBVERBS_WR_RDMA_WRITE_WITH_IMM : IBVERBS_WR_RDMA_WRITE,
         .imm_data = htonl(transfer->immediate), .rkey = (uint32_t)transfer->key.word[0],

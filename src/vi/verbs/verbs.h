@@ -41,9 +41,9 @@ struct verbs_transfer { /* a put or get under way */
     struct iovec piece[];
 };
 
-struct verbs_place {
+struct verbs_place { /* what is to be done when a request is complete; mostly nothing */
     struct verbs_vi *vi;
-    uint8_t *block;                  /* is free when the request is complete */
+    uint8_t *block;                  /* is free then */
     struct verbs_transfer *transfer; /* ends then */
     bool last;                       /* the goodbye */
 };
@@ -88,11 +88,6 @@ struct verbs_vi {
     _Atomic uint32_t told;   /* `took` as told last */
 };
 
-struct verbs_event { /* a completion that waits to be told */
-    struct ibverbs_wc wc;
-    struct verbs_vi *vi; /* of a receive; NULL: it is gone */
-};
-
 struct verbs_settings { /* VIADUCT_VERBS */
     uint8_t level, class; /* service level; traffic class */
     uint16_t key;         /* partition; 0: the first of the port */
@@ -133,8 +128,9 @@ struct verbs_adapter {
     struct base_map vis;     /* by number of their queue pairs */
     struct verbs_vi *latest; /* the one that was looked up last; NULL: none */
     uint32_t latest_number;
-    struct verbs_event *event; /* a ring */
-    uint32_t event_first, event_count, event_room;
+    struct ibverbs_wc *event;     /* completions: those from `told` up to `polled` wait to be told */
+    struct verbs_vi **event_vi;   /* of a receive; NULL: it is gone */
+    uint32_t told, polled, event_room;
     uint8_t *free_block;     /* each free one begins with the next */
 };
 
@@ -192,9 +188,8 @@ void verbs_adapter_events(struct verbs_adapter *adapter); /* what its driver tel
 int verbs_pair_make(struct verbs_vi *vi, struct verbs_adapter *adapter) MUST_CHECK;
 int verbs_pair_connect(struct verbs_vi *vi) MUST_CHECK;
 void verbs_pair_end(struct verbs_vi *vi);          /* under vi->lock: when it returns nothing of it lands any more */
+/* There must be a place. PLACE: what is to be done when it is complete, of this very vi; NULL: nothing. */
 int verbs_post(struct verbs_vi *vi, struct ibverbs_send_wr *wr, const struct verbs_place *place) MUST_CHECK;
-bool verbs_event_take(struct verbs_adapter *adapter, struct verbs_event *event);
-bool verbs_event_there(struct verbs_adapter *adapter); /* one could be taken */
 
 /* Sessions: session.c */
 void verbs_link_event(struct call_link *link);     /* its socket says something */
@@ -222,5 +217,7 @@ void verbs_dereg(struct vi_region *region);
 void verbs_transfer_end(struct verbs_vi *vi, struct verbs_transfer *transfer, int status);
 
 /* What completes: complete.c */
+bool verbs_events_poll(struct verbs_adapter *adapter);        /* under adapter->lock; false: nothing has completed */
+bool verbs_event_there(struct verbs_adapter *adapter);        /* one could be told */
 bool verbs_complete(struct verbs_adapter *adapter);           /* tells of one; false: there is none */
-void verbs_places_end(struct verbs_vi *vi, uint64_t upto, int status); /* the last of them so, others well */
+void verbs_places_end(struct verbs_vi *vi, int status);       /* of all that were posted */
