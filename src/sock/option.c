@@ -132,6 +132,11 @@ static bool end_say(struct sock_file *file)
     return !said;
 }
 
+static bool end_is_said(const struct sock_file *file)
+{
+    return atomic_load(&file->mapping.words->direction[sock_out(file)].ended);
+}
+
 /* The kernel has reset what TCP would have ended in order. */
 static bool quiet_end(struct sock_file *file)
 {
@@ -143,15 +148,17 @@ static bool quiet_end(struct sock_file *file)
 
 int sock_shutdown(int fd, int how)
 {
-    struct sock_file *file = sock_hold(fd);
-    if (file && sock_joined(file) && how != SHUT_WR)
+    struct sock_file *file = (unsigned)how <= SHUT_RDWR ? sock_hold(fd) : NULL;
+    bool joined = file && sock_joined(file);
+    if (joined && how != SHUT_WR)
         atomic_store(&file->link->shut_in, true);
-    bool said = file && sock_joined(file) && how != SHUT_RD && end_say(file);
-    int result = sock_real.shutdown(fd, how);
-    if (result != 0 && errno == ENOTCONN && said && quiet_end(file))
+    bool open = joined && (how == SHUT_RD ? !end_is_said(file) : end_say(file)); /* TCP could still write until now */
+    int result = sock_real.shutdown(fd, how), why = errno;
+    if (result != 0 && why == ENOTCONN && open && quiet_end(file))
         result = 0;
     if (file)
         sock_drop(file);
+    errno = why;
     return result;
 }
 
@@ -175,7 +182,7 @@ int sock_getpeername(int fd, struct sockaddr *address, socklen_t *length)
     struct sock_file *file = result != 0 && errno == ENOTCONN && address && length ? sock_hold(fd) : NULL;
     struct sockaddr own;
     socklen_t size = sizeof(own);
-    if (file && sock_joined(file) && quiet_end(file) && getsockname(fd, &own, &size) == 0) {
+    if (file && sock_joined(file) && !end_is_said(file) && quiet_end(file) && getsockname(fd, &own, &size) == 0) {
         peer_write(file, own.sa_family, address, length);
         result = 0;
     }

@@ -141,6 +141,18 @@ static void settle(int fd, short events)
     (void)poll(&one, 1, 10);
 }
 
+static void peer_ask(int fd)
+{
+    struct sockaddr_in own, other;
+    socklen_t size = sizeof(own), length = sizeof(other);
+    int named = getpeername(fd, (struct sockaddr *)&other, &length);
+    must(named == 0 || errno == ENOTCONN, "getpeername");
+    must(getsockname(fd, (struct sockaddr *)&own, &size) == 0, "getsockname");
+    bool right = named == 0 && length == sizeof(other) && other.sin_port && other.sin_port != own.sin_port &&
+                 other.sin_addr.s_addr == own.sin_addr.s_addr;
+    printf(" %s;", named ? "no peer" : right ? "peer" : "another name");
+}
+
 static void view(int fd, int what)
 {
     char data[100] = "";
@@ -166,14 +178,12 @@ static void view(int fd, int what)
         error_ask(fd);
     }
     if (what == VIEW_SHUTDOWN) {
-        struct sockaddr_in own, other;
-        socklen_t size = sizeof(own), length = sizeof(other);
-        int named = getpeername(fd, (struct sockaddr *)&other, &length);
-        must(getsockname(fd, (struct sockaddr *)&own, &size) == 0, "getsockname");
-        printf(" %s;", named ? strerror(errno)
-                             : length == sizeof(other) && other.sin_port && other.sin_port != own.sin_port &&
-                                       other.sin_addr.s_addr == own.sin_addr.s_addr ? "peer" : "another name");
+        peer_ask(fd);
+        printf(" shutdown %s;", shutdown(fd, SHUT_RD) ? strerror(errno) : "done");
+        peer_ask(fd);
         printf(" shutdown %s;", shutdown(fd, SHUT_WR) ? strerror(errno) : "done");
+        settle(fd, 0);
+        peer_ask(fd);
         answer("send", send(fd, data, sizeof(data), MSG_NOSIGNAL));
         answer("recv", recv(fd, data, sizeof(data), 0));
     }
