@@ -12,6 +12,8 @@
 #include <errno.h>
 #include <sys/socket.h>
 
+#define DROP_MOST 65536
+
 /* ERROR: the kernel's, 0: it has been told, or there was none. */
 static enum sock_end end_of(const struct sock_file *file, int error)
 {
@@ -68,8 +70,8 @@ short sock_end_events(struct sock_file *file, short told)
     sock_lock(&link->receive);
     enum sock_end end = sock_end_look(file);
     sock_unlock(&link->receive);
-    if (end == END_NOT)
-        return told;
+    if (end == END_NOT) /* its error may have been taken away from the kernel */
+        return link->error ? told | POLLERR : told;
     bool said = atomic_load(&file->mapping.words->direction[sock_out(file)].ended);
     told = (told & ~(POLLERR | POLLHUP)) | POLLRDHUP;
     if (end != END_QUIET || said)
@@ -77,11 +79,13 @@ short sock_end_events(struct sock_file *file, short told)
     return link->error ? told | POLLERR : told;
 }
 
-/* A quiet end takes one write: TCP answers it with a reset. */
-static ssize_t swallow(struct sock_source *source, size_t size)
+/* A quiet end takes one write, of which TCP sends a part before the reset comes. */
+static ssize_t write_drop(struct sock_source *source, size_t size)
 {
     char data[4096];
     size_t total = 0;
+    if (size > DROP_MOST)
+        size = DROP_MOST; /* not all of a large file */
     while (total < size) {
         size_t part = size - total < sizeof(data) ? size - total : sizeof(data);
         ssize_t n = source->fetch(source, data, part);
@@ -108,7 +112,7 @@ ssize_t sock_end_write(struct sock_file *file, struct sock_source *source, size_
         link->error = quiet ? EPIPE : 0;
     sock_unlock(&link->receive);
     if (quiet)
-        return swallow(source, size);
+        return write_drop(source, size);
     if (error != ECONNRESET)
         return SOCK_END_KERNEL;
     errno = error;

@@ -37,12 +37,12 @@ short sock_stream_level(struct sock_file *file, short wanted, short kernel)
     struct sock_link *link = file->link;
     short in = POLLIN | POLLRDNORM, out = POLLOUT | POLLWRNORM, level = 0;
     ssize_t n = 1;
-    kernel = sock_end_events(file, kernel);
     if (atomic_load(&link->in_phase) != PHASE_RING || !sock_stream_filled(file)) {
         sock_lock(&link->receive);
         n = sock_in_available(file, kernel & (POLLRDHUP | POLLHUP | POLLERR));
         sock_unlock(&link->receive);
     }
+    kernel = sock_end_events(file, kernel); /* behind the look, which may be the first to see the end */
     if (n != -EAGAIN)
         level |= in;
     if (n != 1) /* a reset is told behind the last byte; that both sides have said the end at once */
