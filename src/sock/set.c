@@ -129,12 +129,12 @@ int sock_set_register(struct sock_file *file, uint32_t number)
         if (link->kernel_set && !there)
             sock_set_kernel_forget(link);
         atomic_store(&set->tagged, true);
-        atomic_store(&set->news, true);
         int result = sock_real.epoll_ctl(set->fd, EPOLL_CTL_MOD, link->set_fd, &event);
         if (result != 0 && errno == ENOENT)
             result = sock_real.epoll_ctl(set->fd, EPOLL_CTL_ADD, link->set_fd, &event);
         if (result != 0)
             return result;
+        atomic_store(&set->news, true); /* behind the call: a thread that takes it away asks the kernel */
         link->kernel_set = name_of(set, number);
         link->kernel_events = event.events;
         link->kernel_fd = link->set_fd;
