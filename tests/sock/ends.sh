@@ -2,14 +2,10 @@
 # by the other end: that one gets the same bytes, and the same end or reset, as without the library.
 # timeout: 120 takes: 15
 source "$VIADUCT_SOURCE/tests/lib/shell"
-program=$VIADUCT_BUILD/tests/sock/ends
-timeout 60 "$program" >"$work/plain" || fail "the program itself fails"
-export VIADUCT_LOG=debug VIADUCT_LOG_FILE=$work/log
-run 60 "$VIADUCT_BIN/viaduct" sock --after 2 -- "$program"
-expect_status 0 "with the library"
-diff "$work/plain" "$work/out" >"$work/diff" || { fail "it answers otherwise:"; cat "$work/diff"; }
-joined=$(grep -c 'is joined' "$work/log")
-[ "$joined" -ge 224 ] || fail "only $joined ends were joined"
+source "$VIADUCT_SOURCE/tests/sock/lib/same"
+plain ends 60
+same_as_plain "with the library" "$VIADUCT_BIN/viaduct" sock --after 2 --
+joined_least 224
 unset VIADUCT_LOG VIADUCT_LOG_FILE
 
 # the bell comes when the process has ended
