@@ -8,13 +8,13 @@ same_as_plain "with the library" "$VIADUCT_BIN/viaduct" sock --after 2 --
 joined_least 224
 unset VIADUCT_LOG VIADUCT_LOG_FILE
 
+# stops NAME PLAIN STOPPED SAID: it says PLAIN alone; and STOPPED, and SAID on its errors, where it stops at a step of the library
+stops() {
+    expect 0 "$2" "" "$VIADUCT_BUILD/tests/sock/$1"
+    VIADUCT_SOCK=after:2 LD_PRELOAD=$VIADUCT_BUILD/tests/sock/libviaduct-sock.so expect 0 "$3" "$4" "$VIADUCT_BUILD/tests/sock/$1"
+}
 # the bell comes when the process has ended
-program=$VIADUCT_BUILD/tests/sock/late_bell
-expect 0 "Connection reset by peer, then end" "" "$program"
-VIADUCT_SOCK=after:2 LD_PRELOAD=$VIADUCT_BUILD/tests/sock/libviaduct-sock.so \
-    expect 0 "Connection reset by peer, then end" "!" "$program"
+stops late_bell "Connection reset by peer, then end" "Connection reset by peer, then end" "!"
 # a byte comes while the other end looks
-program=$VIADUCT_BUILD/tests/sock/peek
-expect 0 "the byte is there" "" "$program"
-VIADUCT_SOCK=after:2 LD_PRELOAD=$VIADUCT_BUILD/tests/sock/libviaduct-sock.so expect 0 "the byte is there" "" "$program"
+stops peek "nothing stopped, the byte is there" "the look stopped, the byte is there" ""
 finish

@@ -1,0 +1,41 @@
+/* A connection between two processes, of which one stops at a step of the tests' build of the library (step.c), where
+ * that is loaded; the other one goes on meanwhile. For programs of tests/sock/ends.sh. */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { ROUNDS = 100, STOPPED = 99, GO_ON = 98 }; /* the descriptors of step.c */
+
+/* By turns, until it is moved. The end that talks first is 0. */
+static void talk(int fd, int end)
+{
+    char byte = 0;
+    for (int i = 0; i < ROUNDS; i++)
+        if (i % 2 == end ? send(fd, &byte, 1, 0) != 1 : recv(fd, &byte, 1, 0) != 1)
+            exit(2);
+}
+
+static int listener_make(struct sockaddr_in *address)
+{
+    socklen_t length = sizeof(*address);
+    int listener = socket(AF_INET, SOCK_STREAM, 0);
+    *address = (struct sockaddr_in){.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    if (bind(listener, (struct sockaddr *)address, length) || listen(listener, 1) ||
+        getsockname(listener, (struct sockaddr *)address, &length))
+        exit(2);
+    return listener;
+}
+
+static int connection_make(const struct sockaddr_in *address)
+{
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    if (connect(fd, (const struct sockaddr *)address, sizeof(*address)))
+        _exit(2);
+    return fd;
+}
