@@ -2,11 +2,13 @@
  * one wait, and have used no processor. Then the launcher says what `viaduct stuck` would say. A hint and no more: the
  * job goes on. The launcher looks twice in that time, and asks other hosts only while all ranks of its own wait.
  *
- * Processor time is what tells a job that hangs from one whose large message takes as long, or in which another thread
- * computes. Where it cannot be read (a container of its own), nothing is said. */
+ * Processor time, and bytes sent over the network, tell a job that hangs from one whose large message takes as long, or
+ * in which another thread computes. Where it cannot be read (a container of its own), nothing is said. A thread that
+ * sleeps outside of MPI, and will send then, is not seen. */
 #include "run/job.h"
 #include "run/state.h"
 
+#define LEAST_GAP_NS (SECOND_NS / 10) /* between two looks */
 #define IDLE_PART 100 /* a rank that sleeps uses less than one part in so many of a processor */
 
 static bool rank_sleeps(const struct state_rank *rank)
@@ -26,7 +28,7 @@ static bool all_sleep(const struct state_job *all)
     return living > 0;
 }
 
-/* Since the look before nothing has moved, and the shortest wait is long enough. */
+/* Since the look before nothing has moved, and the shortest wait is long enough: longer than the time between looks. */
 static bool nothing_moved(const struct run_hint *hint, const struct state_job *all)
 {
     uint64_t enough_ms = vbase_settings.stuck / 1000000;
@@ -35,8 +37,7 @@ static bool nothing_moved(const struct run_hint *hint, const struct state_job *a
         return false;
     for (int i = 0; i < all->count; i++) {
         const struct state_rank *now = &all->rank[i];
-        bool same = now->rank == then[i].rank && now->alive == then[i].alive &&
-                    stuck_is_same_wait(&now->wait, &then[i].wait);
+        bool same = now->rank == then[i].rank && now->alive == then[i].alive && now->sent == then[i].sent;
         if (!same || (now->alive && (now->waits_ms < enough_ms ||
                                      now->cpu_ms - then[i].cpu_ms > enough_ms / 2 / IDLE_PART + 10)))
             return false;
@@ -86,7 +87,8 @@ void hint_tick(struct run_job *job, uint64_t now_ns)
     bool due = wanted && loop_due(&job->loop, hint->look_ns, now_ns);
     if (!wanted || (hint->look_ns && !due))
         return;
-    hint->look_ns = now_ns + vbase_settings.stuck / 2;
+    uint64_t gap = vbase_settings.stuck / 2;
+    hint->look_ns = now_ns + (gap > LEAST_GAP_NS ? gap : LEAST_GAP_NS);
     (void)loop_due(&job->loop, hint->look_ns, now_ns);
     if (due && job->ending == ENDING_NO && own_ranks_sleep(job))
         gather_begin(job, GATHER_HINT);

@@ -83,6 +83,8 @@ static bool rank_read(int segment, off_t at, struct state_job *job, struct state
         return false;
     *rank = (struct state_rank){.rank = (int)page.rank, .pid = (pid_t)page.pid, .process = '?'};
     job->ranks = (int)page.ranks;
+    for (int card = 0; card < COUNT_CARDS; card++)
+        rank->sent += (&page.card0)[card];
     printable(page.last_call, sizeof page.last_call, rank->call);
     wait_read(segment, at + (off_t)offsetof(struct base_counters, waiting), &rank->wait);
     if (rank->wait.kind > WAITS_ELSE || !members_valid(&rank->wait.members, page.ranks))

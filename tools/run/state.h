@@ -16,6 +16,7 @@ struct state_rank {
     char call[48];            /* the library call entered last, printable; "" : none */
     struct base_waiting wait; /* kind WAITS_NOT: it runs, or polls for what came a moment ago */
     uint64_t cpu_ms, memory_kib;
+    uint64_t sent;            /* bytes, over network cards */
     uint64_t waits_ms;        /* since wait.since_ns, when it was read: clocks of hosts differ */
     char host[32];            /* "": this one */
 };
@@ -43,6 +44,5 @@ void state_describe(const struct state_rank *rank, char *text, size_t size);
  * The number of things found. */
 typedef void state_line(void *to, const char *text);
 int stuck_explain(const struct state_job *job, const struct state_job *earlier, state_line *line, void *to);
-bool stuck_is_same_wait(const struct base_waiting *now, const struct base_waiting *then);
 /* A line for each rank; those that do the same share one. */
 void state_list(const struct state_job *job, state_line *line, void *to);

@@ -264,19 +264,17 @@ static void awaited(struct stuck *stuck)
     free(by);
 }
 
-bool stuck_is_same_wait(const struct base_waiting *now, const struct base_waiting *then)
-{
-    uint64_t apart = now->since_ns > then->since_ns ? now->since_ns - then->since_ns : then->since_ns - now->since_ns;
-    return then->kind == now->kind && apart < SAME_WAIT_NS;
-}
-
 /* It was told of the same wait before. */
 static bool is_same_wait(const struct state_rank *rank, const struct state_job *earlier)
 {
     int place = earlier ? place_of(earlier, rank->rank) : -1;
     if (!earlier)
         return true;
-    return place >= 0 && stuck_is_same_wait(&rank->wait, &earlier->rank[place].wait);
+    if (place < 0)
+        return false;
+    const struct base_waiting *now = &rank->wait, *then = &earlier->rank[place].wait;
+    uint64_t apart = now->since_ns > then->since_ns ? now->since_ns - then->since_ns : then->since_ns - now->since_ns;
+    return then->kind == now->kind && apart < SAME_WAIT_NS;
 }
 
 int stuck_explain(const struct state_job *job, const struct state_job *earlier, state_line *line, void *to)
