@@ -37,11 +37,11 @@ bool vmsg_progress_for(struct msg_request *request)
     return msg_progress_for(request, request && request->mode == MSG_AT_ONCE ? 1 : TUNED(POLL_EVENTS));
 }
 
-/* A program that tests and tests needs what the others do, as one that waits: where awake ranks outnumber processors,
- * it yields after some rounds that found nothing. */
+/* A program that calls MPI_Test in a loop waits for other ranks, like one in MPI_Wait. Where awake ranks outnumber
+ * processors it yields after some rounds of this function that found nothing. */
 bool vmsg_progress(void)
 {
-    static uint32_t empty; /* rounds; threads may lose counts of each other */
+    static uint32_t empty; /* rounds since the last that found something; threads may lose counts of each other */
     if (vmsg_progress_for(NULL)) {
         __atomic_store_n(&empty, 0, __ATOMIC_RELAXED);
         return true;

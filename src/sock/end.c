@@ -1,10 +1,11 @@
-/* The other side has ended: what this side is told, where the kernel would tell otherwise; see direction.h.
+/* The end of a connection, as the program on this side is told of it where the kernel would tell otherwise; see
+ * direction.h.
  *
- * A process that ends without closing leaves bells unread in its socket, and the kernel resets the connection for
- * them. Had the process taken all bytes, TCP would have ended the stream in order. So the error is taken away from the
- * kernel's socket, and what TCP would tell is told from here: an end that is quiet, to which one write more can be
- * sent, or a reset, each error once. What was written after the process had ended, and before that was noticed, cannot
- * be told from what it left unread. */
+ * A process that ends without closing its sockets leaves bells unread in them, and for these the kernel resets the
+ * connection. If the process had taken all bytes, TCP would have ended the stream in order. So the error is taken out
+ * of the kernel's socket, and what TCP would tell is told from here: a quiet end, after which one more write succeeds,
+ * or a reset; each error once. Bytes written after the process ended, and before this side notices, cannot be told
+ * from bytes that it left unread. */
 #include "sock/direction.h"
 #include "sock/real.h"
 #include "sock/tcp.h"
@@ -15,7 +16,7 @@
 #define DROP_MOST 65536
 
 /* ERROR: the kernel's, 0: it has been told, or there was none. */
-static enum sock_end end_of(const struct sock_file *file, int error)
+static enum sock_end end_kind(const struct sock_file *file, int error)
 {
     const struct sock_direction *in = &file->mapping.words->direction[sock_in(file)];
     const struct sock_direction *out = &file->mapping.words->direction[sock_out(file)];
@@ -51,7 +52,7 @@ enum sock_end sock_end_look(struct sock_file *file)
         link->error = error; /* that the kernel would have told */
         return END_NOT;
     }
-    link->end = end_of(file, error);
+    link->end = end_kind(file, error);
     if (link->end == END_QUIET || (link->end == END_RESET && left && !error))
         link->error = 0;
     else

@@ -23,7 +23,8 @@
 #endif
 #define WORDS (SOCK_FILES / 64)
 #define PEERS 1024
-#define EMPTY_MOST 64 /* words that are met and found empty, until the next one leaves the summary */
+#define EMPTY_MOST 61 /* words found empty, until the next one leaves the summary; a prime: else, where each look finds
+                       * a part of it, only the same word ever leaves */
 
 struct sock_board {
     struct {
@@ -48,7 +49,7 @@ static struct {
     int fd;
     uint64_t taken; /* places */
     int event[SOCK_PLACES];
-    _Atomic uint32_t empty[SOCK_PLACES]; /* words that were */
+    _Atomic uint32_t empty[SOCK_PLACES]; /* words found empty so far */
 } own = {.fd = -1};
 
 static struct sock_peer peers[PEERS];
