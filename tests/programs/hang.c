@@ -1,6 +1,7 @@
 /* Ranks that wait for each other for ever, or talk, in the way that the first argument names; see tests/tools/stuck.sh
  * and top.sh. */
 #include <mpi.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -64,12 +65,28 @@ static void communicator(void)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-static void loop(void)
+static void *compute(void *nothing)
 {
     static volatile unsigned long turns;
-    while (rank == size - 1)
+    for (;;)
         turns = turns + 1;
+    return nothing;
+}
+
+static void loop(void)
+{
+    if (rank == size - 1)
+        compute(NULL);
     MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* All ranks wait, and another thread of one computes. */
+static void thread(void)
+{
+    pthread_t other;
+    if (rank == 0)
+        pthread_create(&other, NULL, compute, NULL);
+    cycle();
 }
 
 static void gone(void)
@@ -147,7 +164,7 @@ static const struct way {
     void (*hang)(void);
 } ways[] = {{"cycle", cycle}, {"leaders", leaders}, {"collectives", collectives}, {"tag", tag},
             {"communicator", communicator}, {"sender", sender},
-            {"loop", loop}, {"gone", gone}, {"large", large}, {"talk", talk}, {"halves", halves},
+            {"loop", loop}, {"thread", thread}, {"gone", gone}, {"large", large}, {"talk", talk}, {"halves", halves},
             {"mixed", mixed}, {"orders", orders}, {"texts", texts}};
 
 int main(int argc, char **argv)

@@ -1,5 +1,5 @@
 # viaduct jobs and stuck, and what the launcher says when it is asked: ranks that wait for each other in several ways.
-# timeout: 120 takes: 35
+# timeout: 120 takes: 40
 source "$VIADUCT_SOURCE/tests/lib/shell"
 viaduct=$VIADUCT_BIN/viaduct
 
@@ -111,6 +111,7 @@ says_nothing() { # STUCK RANKS WAY
     ! grep "nothing moves" $work/err || fail "$3 with VIADUCT_STUCK=$1: $(cat $work/err)"
 }
 says_nothing 1s 4 loop # one of them computes
+says_nothing 1s 4 thread
 says_nothing 0 4 cycle
 
 # ranks that tell nothing: they do not call MPI, or by another build
