@@ -44,7 +44,7 @@ endfunction()
 # fortran_names(TARGET ABI): for MPICH and Open MPI also what programs and modules that were built for them call.
 function(fortran_names target abi)
   fortran_rows(rows src/mpi CALL CALL_C BUFFER BUFFER_C OWN OWN_C OLD)
-  list(APPEND rows "CALL(, wtime" "CALL(, wtick" "CALL(, aint_add" "CALL(, aint_diff")
+  list(APPEND rows "CALL(, wtime" "CALL(, wtick" "CALL(, aint_add" "CALL(, aint_diff" "CALL(, pcontrol")
   set(text "mpi_status_f082f_ = mpi_status_f2f08_;\nmpi_status_f2f08_f08_ = mpi_status_f2f08_;\n")
   fortran_spellings(text mpi_status_f2f08)
   foreach(type comm datatype errhandler file group info message op request session win)

@@ -34,7 +34,6 @@
 
 #define CLASS_NOTHING_(...)                         (), ()
 #define CLASS_NUMBER_(name, type, ...)              (const type *name,), (c_##name), (type c_##name = *name;)
-#define CLASS_NUMBER_VARIADIC                       CLASS_NUMBER_
 #define CLASS_NUMBER_ALL(name, type, ...)           (const type *name,), (name)
 #define CLASS_NUMBER_OUT(name, type, ...)           (type *name,), (name)
 #define CLASS_NUMBER_IO                             CLASS_NUMBER_OUT

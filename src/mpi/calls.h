@@ -58,7 +58,6 @@
 #define C_FORM_OF_COUNT(size, type, of, ...) size(of, of##_c) *
 #define C_FORM_COUNTED(size, type, ...)      int, type
 #define C_FORM_ADDRESSES(size, type, ...)    int *, type *
-#define C_FORM_VARIADIC(size, type, ...)     const type, ...
 
 /* The kinds: its class, which says how it is treated, its types in C and in Fortran, and what a class needs besides: of
  * a handle the stem of its conversions, of a text whether blanks in front of it are dropped. */

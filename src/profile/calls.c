@@ -174,7 +174,6 @@ static void freed_comm(const MPI_Comm *comm)
 #define ROW_Init            , NOT_TIMED /* or two that are one in the table, */
 #define ROW_Init_thread     , NOT_TIMED
 #define ROW_Info_create_env , NOT_TIMED
-#define ROW_Pcontrol        , NOT_TIMED /* or any number, */
 #define ROW_Request_free    , NOT_TIMED /* or notes what depends on how it ends */
 #define CALL(Name, name, ...) CHOSEN(ROW_##Name, TIMED, )(Name, , SMALL, __VA_ARGS__)
 #define CALL_C(Name, name, ...)                                                                                        \

@@ -126,6 +126,8 @@ program f08
 
   call PMPI_Reduce(wrong, total, 1, MPI_INTEGER, MPI_SUM, 0, MPI_COMM_WORLD)
   if (rank == 0 .and. total == 0 .and. MPI_Wtime() > 0) print *, 'right'
+  call MPI_Pcontrol(1)
+  call PMPI_Pcontrol(0)
   call MPI_Finalize()
 contains
   include 'check.inc'

@@ -117,6 +117,7 @@ C     statuses, requests by index, names, grids, attributes.
       if (rank .eq. 0 .and. count .eq. 0 .and. MPI_WTIME() .ge. t)
      &  print *, 'right'
       if (wrong .ne. 0) print *, 'rank', rank, ':', wrong, 'wrong'
+      call MPI_PCONTROL(1)
       call MPI_FINALIZE(ierr)
       contains
       integer function index_of(a, b)

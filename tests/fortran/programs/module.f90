@@ -135,6 +135,7 @@ program module_mpi
   call PMPI_Barrier(MPI_COMM_WORLD, ierror)
   call MPI_Reduce(wrong, total, 1, MPI_INTEGER, MPI_SUM, 0, MPI_COMM_WORLD, ierror)
   if (rank == 0 .and. total == 0) print *, 'right'
+  call MPI_Pcontrol(1)
   call MPI_Finalize(ierror)
 contains
   include 'check.inc'
