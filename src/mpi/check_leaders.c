@@ -171,6 +171,7 @@ static void leading_begin(struct meeting *meeting)
     base_lock(&lock);
     leading++;
     meeting->own.number = ++numbers;
+    receive_post(); /* before notes are sent: one that does not go eagerly waits for a receive */
     base_unlock(&lock);
 }
 
