@@ -51,7 +51,7 @@ void fortran_pad(char *text, size_t length, const char *from)
 
 size_t fortran_peers(MPI_Comm comm, enum fortran_peers which)
 {
-    int kind = MPI_UNDEFINED, size = 0, in = 0, out = 0, rank, weighted;
+    int kind = MPI_UNDEFINED, size = 0, in = 0, out = 0, rank, weighted = 0;
     if (which == PEERS_ALL) {
         (void)MPI_Comm_test_inter(comm, &weighted);
         return (weighted ? MPI_Comm_remote_size(comm, &size) : MPI_Comm_size(comm, &size)) ? 0 : (size_t)size;
