@@ -1,4 +1,4 @@
-/* The entry of one call. A file that includes this says before how buffers and texts come; ENTRY(of, name, size,
+/* The entry of one call. A file that includes this says before how buffers and texts come; ENTRY(of, symbol, size,
  * arguments) makes SYMBOL, which calls OF. QUICK_ENTRY has a part of its own for handles of MPI's own and buffers
  * without gaps, the general one aside: what it would need registers for is known not to happen. */
 #include "fortran/kinds.h"

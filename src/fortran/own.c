@@ -1,5 +1,5 @@
 /* Entries by hand: start and end, operations, error handlers, texts of any length, generalized requests. The attributes
- * are in keys.c. */
+ * are in keyed.c. */
 #include "fortran/callbacks.h"
 #include "fortran/once.h"
 #include "fortran/own.h"

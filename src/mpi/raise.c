@@ -239,8 +239,8 @@ int mpi_wrong(void *thing, const char *call, const struct mpi_kind_row *kind, co
         return mpi_error(thing, call, kind->class, "the %s is %s", kind->name, kind->null);
 #ifdef MPI_OTHER_NUMBERS
     if ((size_t)handle >= 0x100 && (size_t)handle < 0x1000)
-        return mpi_error(thing, call, kind->class, "%p is no %s here, but one of the standard's ABI: what calls was "
-                         "compiled with another mpi.h than the library is for", handle, kind->name);
+        return mpi_error(thing, call, kind->class, "%p is no %s here, but one of the standard's ABI: the caller was "
+                         "compiled with another mpi.h than this library's", handle, kind->name);
 #endif
     return mpi_error(thing, call, kind->class, "%p is no %s, or was freed", handle, kind->name);
 }
