@@ -1,4 +1,4 @@
-/* Entries by hand: start and end, operations, error handlers, texts of any length, generalized requests. The attributes
+/* Entries by hand: start, operations, error handlers, texts of any length, generalized requests. The attributes
  * are in keyed.c. */
 #include "fortran/callbacks.h"
 #include "fortran/once.h"
@@ -37,15 +37,6 @@ OWN_ENTRY(init_thread, const int *required, int *provided, int *ierror)
 OPERATION(Op_create, op_create, MPI_User_function)
 OPERATION(Op_create_c, op_create_c, MPI_User_function_c)
 
-OWN_ENTRY(op_free, int *op, int *ierror)
-{
-    MPI_Op freed = MPI_Op_fromint(*op);
-    int error = C(Op_free)(&freed);
-    if (!error)
-        *op = MPI_Op_toint(freed);
-    tell(ierror, error);
-}
-
 #define HANDLER(Name, name, kind)                                                                                      \
     OWN_ENTRY(name##_create_errhandler, void *function, int *errhandler, int *ierror)                                  \
     {                                                                                                                  \
@@ -63,15 +54,6 @@ HANDLER(Session, session, CALLEE_SESSION)
 HANDLER(Win, win, CALLEE_WIN)
 
 /* ---- texts whose length the program says ---- */
-
-OWN_ENTRY(info_create_env, int *info, int *ierror)
-{
-    MPI_Info made;
-    int error = C(Info_create_env)(0, NULL, &made);
-    if (!error)
-        *info = MPI_Info_toint(made);
-    tell(ierror, error);
-}
 
 OWN_ENTRY(info_get, const int *info, const char *key, const int *valuelen, char *value, int *flag, int *ierror,
           fortran_length key_length, fortran_length value_length)
@@ -129,53 +111,3 @@ OWN_ENTRY(grequest_start, void *query_fn, void *free_fn, void *cancel_fn, MPI_Ai
     void *const function[3] = {query_fn, free_fn, cancel_fn};
     tell(ierror, fortran_generalized(C(Grequest_start), function, extra_state, request));
 }
-
-/* ---- chapters that are not there yet: C says so ---- */
-
-OWN_ENTRY(comm_spawn, const char *command, const char *argv, const int *maxprocs, const int *info, const int *root,
-          const int *comm, int *intercomm, int *errcodes, int *ierror, fortran_length command_length,
-          fortran_length argv_length)
-{
-    TEMPORARY room;
-    MPI_Comm made;
-    const char *name = fortran_text(&room, command, command_length, false);
-    (void)argv;
-    (void)argv_length;
-    (void)errcodes;
-    int error = name ? C(Comm_spawn)(name, MPI_ARGV_NULL, *maxprocs, MPI_Info_fromint(*info), *root,
-                                     MPI_Comm_fromint(*comm), &made, MPI_ERRCODES_IGNORE)
-                     : MPI_ERR_NO_MEM;
-    if (!error)
-        *intercomm = MPI_Comm_toint(made);
-    tell(ierror, error);
-}
-
-OWN_ENTRY(comm_spawn_multiple, const int *count, const char *commands, const char *argv, const int *maxprocs,
-          const int *info, const int *root, const int *comm, int *intercomm, int *errcodes, int *ierror)
-{
-    MPI_Comm made;
-    (void)commands;
-    (void)argv;
-    (void)maxprocs;
-    (void)info;
-    (void)errcodes;
-    int error = C(Comm_spawn_multiple)(*count, NULL, MPI_ARGVS_NULL, NULL, NULL, *root, MPI_Comm_fromint(*comm), &made,
-                                       MPI_ERRCODES_IGNORE);
-    if (!error)
-        *intercomm = MPI_Comm_toint(made);
-    tell(ierror, error);
-}
-
-#define DATAREP(Name, name)                                                                                            \
-    OWN_ENTRY(name, const char *datarep, void *read_fn, void *write_fn, void *extent_fn, MPI_Aint *extra_state,        \
-              int *ierror, fortran_length datarep_length)                                                              \
-    {                                                                                                                  \
-        TEMPORARY room;                                                                                                \
-        const char *text = fortran_text(&room, datarep, datarep_length, false);                                        \
-        (void)read_fn;                                                                                                 \
-        (void)write_fn;                                                                                                \
-        (void)extent_fn;                                                                                               \
-        tell(ierror, text ? C(Name)(text, NULL, NULL, NULL, extra_state) : MPI_ERR_NO_MEM);                            \
-    }
-DATAREP(Register_datarep, register_datarep)
-DATAREP(Register_datarep_c, register_datarep_c)

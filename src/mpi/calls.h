@@ -46,6 +46,7 @@
 #define C_FORM_OUT(size, type, ...)          type *
 #define C_FORM_IO(size, type, ...)           type *
 #define C_FORM_ALL(size, type, ...)          const type *
+#define C_FORM_AT_ROOT                       C_FORM_ALL /* elsewhere nothing may be there */
 #define C_FORM_ALL_OUT(size, type, ...)      type *
 #define C_FORM_ALL_IO(size, type, ...)       type *
 #define C_FORM_EACH(size, type, ...)         const type *
