@@ -2,7 +2,7 @@
 
 # fortran_rows(RESULT FOLDER KINDS...): the table in FOLDER as a list of "KIND(Name, name".
 function(fortran_rows result folder)
-  set(text "#define FUNCTION(...)\n")
+  set(text)
   foreach(row ${ARGN})
     string(APPEND text "#define ${row}(Name, name, ...) @${row}(Name, name@\n")
   endforeach()

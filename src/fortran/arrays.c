@@ -42,5 +42,4 @@
 #define OWN(...)
 #define OWN_C(...)
 #define OLD(...)
-#define FUNCTION(...)
 #include "mpi/calls.def"

@@ -1,4 +1,4 @@
-/* What calls.def, the table of all functions of the standard, is read with. The reader defines CALL and its kin for the
+/* What calls.def, the table of the functions of the standard, is read with. The reader defines CALL and its kin for the
  * rows that it wants. EACH(M, x, arguments) expands to M(x, kind, name, form, ...) for each argument of a row, where
  * the form of what is read is empty; EACH_LISTED puts commas between. KIND_kind(size) is what is known of a kind; size
  * is SMALL, or LARGE for the form of the call whose name ends in _c. Macros alone: whatever needs the table (tests,

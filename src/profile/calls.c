@@ -184,7 +184,6 @@ static void freed_comm(const MPI_Comm *comm)
 #define OWN      CALL
 #define OWN_C    CALL_C
 #define OLD(...)
-#define FUNCTION(...)
 #include "mpi/calls.def"
 
 static int timed(enum profile_call call, struct profile_entry entry, int result)

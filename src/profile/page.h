@@ -30,7 +30,6 @@ enum profile_call {
 #define OWN      PROFILE_ONE
 #define OWN_C    PROFILE_TWO
 #define OLD(...)
-#define FUNCTION(...)
 #include "mpi/calls.def"
 #undef CALL
 #undef CALL_C
@@ -39,7 +38,6 @@ enum profile_call {
 #undef OWN
 #undef OWN_C
 #undef OLD
-#undef FUNCTION
     PROFILE_CALLS
 };
 

@@ -25,7 +25,6 @@ static const char *const names[] = {
 #define OWN            ONE
 #define OWN_C          TWO
 #define OLD(...)
-#define FUNCTION(...)
 #include "mpi/calls.def"
 };
 _Static_assert(ARRAY_LENGTH(names) == PROFILE_CALLS, "a name for each call");
