@@ -3,14 +3,7 @@
 #include "fortran/fortran.h"
 
 #ifdef FORTRAN_GFORTRAN_ARRAYS
-#define ENTRY_OF ENTRY
-#define BUFFER_PARAMETER(name) const struct gfortran_array *g_##name
-#define BUFFER_BEFORE(name)        \
-    struct fortran_array d_##name; \
-    const struct fortran_array *name = fortran_array_of(g_##name, &d_##name);
-#define TEXT_PARAMETER(name)   const char *name
-#define TEXT_LENGTH(name)      , fortran_length name##_length
-#define TEXT_OF(name)          name, name##_length
+#include "fortran/other/gfortran.h"
 #else
 #define ENTRY_OF QUICK_ENTRY
 #define BUFFER_PARAMETER(name) const struct fortran_array *name

@@ -80,34 +80,6 @@ struct fortran_array {
         ptrdiff_t lower, extent, stride;
     } dimension[15];
 };
-#ifdef FORTRAN_GFORTRAN_ARRAYS
-/* As gfortran passes them to what is not BIND(C): strides count elements, which lie SPAN apart. */
-struct gfortran_array {
-    void *base;
-    size_t offset, element;
-    int version;
-    signed char rank, type;
-    short attribute;
-    ptrdiff_t span;
-    struct {
-        ptrdiff_t stride, lower, upper;
-    } dimension[15];
-};
-static inline const struct fortran_array *fortran_array_of(const struct gfortran_array *from, struct fortran_array *to)
-{
-    ptrdiff_t step = from->span ? from->span : (ptrdiff_t)from->element;
-    to->base = from->base;
-    to->element = from->element;
-    to->rank = from->rank;
-    for (int i = 0; i < from->rank; i++) {
-        ptrdiff_t upper = from->dimension[i].upper, extent = upper - from->dimension[i].lower + 1;
-        bool open = upper == -1 && i == from->rank - 1; /* assumed size */
-        to->dimension[i].extent = open ? -1 : extent > 0 ? extent : 0;
-        to->dimension[i].stride = from->dimension[i].stride * step;
-    }
-    return to;
-}
-#endif
 bool fortran_without_gaps(const struct fortran_array *array);
 static inline bool fortran_one_piece(const struct fortran_array *array) /* most are: told without a call */
 {
