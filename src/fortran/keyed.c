@@ -9,7 +9,7 @@
         struct fortran_key *key = fortran_key_make(copy_fn, delete_fn, *state, narrow);                                \
         int error = key ? C(Name##_create_keyval)(fortran_##name##_copy, fortran_##name##_delete, keyval, key)         \
                         : MPI_ERR_NO_MEM;                                                                              \
-        tell(ierror, error);                                                                                           \
+        ierror_set(ierror, error);                                                                                     \
     }                                                                                                                  \
     OWN_ENTRY(set, const int *handle, const int *keyval, const number *value, int *ierror)                             \
     {                                                                                                                  \
@@ -17,7 +17,7 @@
         int error = box ? C(Name##_set_attr)(MPI_##Name##_fromint(*handle), *keyval, box) : MPI_ERR_NO_MEM;            \
         if (error)                                                                                                     \
             fortran_attribute_drop(box);                                                                               \
-        tell(ierror, error);                                                                                           \
+        ierror_set(ierror, error);                                                                                     \
     }                                                                                                                  \
     OWN_ENTRY(get, const int *handle, const int *keyval, number *value, int *flag, int *ierror)                        \
     {                                                                                                                  \
@@ -26,16 +26,16 @@
         int error = C(Name##_get_attr)(MPI_##Name##_fromint(*handle), key, &attribute, flag);                          \
         if (!error && *flag)                                                                                           \
             *value = (number)fortran_attribute_value(key, attribute);                                                  \
-        tell(ierror, error);                                                                                           \
+        ierror_set(ierror, error);                                                                                     \
     }
 KEYED(Comm, comm, comm_create_keyval, comm_set_attr, comm_get_attr, MPI_Aint, false)
 KEYED(Type, type, type_create_keyval, type_set_attr, type_get_attr, MPI_Aint, false)
 KEYED(Win, win, win_create_keyval, win_set_attr, win_get_attr, MPI_Aint, false)
 KEYED(Comm, comm, keyval_create, attr_put, attr_get, int, true)
 
-OWN_ENTRY(keyval_free, int *keyval, int *ierror) { tell(ierror, C(Comm_free_keyval)(keyval)); }
+OWN_ENTRY(keyval_free, int *keyval, int *ierror) { ierror_set(ierror, C(Comm_free_keyval)(keyval)); }
 
 OWN_ENTRY(attr_delete, const int *comm, const int *keyval, int *ierror)
 {
-    tell(ierror, C(Comm_delete_attr)(MPI_Comm_fromint(*comm), *keyval));
+    ierror_set(ierror, C(Comm_delete_attr)(MPI_Comm_fromint(*comm), *keyval));
 }

@@ -11,7 +11,7 @@ OWN_ENTRY(init, int *ierror)
     int error = C(Init)(NULL, NULL);
     if (!error)
         fortran_told();
-    tell(ierror, error);
+    ierror_set(ierror, error);
 }
 
 OWN_ENTRY(init_thread, const int *required, int *provided, int *ierror)
@@ -19,7 +19,7 @@ OWN_ENTRY(init_thread, const int *required, int *provided, int *ierror)
     int error = C(Init_thread)(NULL, NULL, *required, provided);
     if (!error)
         fortran_told();
-    tell(ierror, error);
+    ierror_set(ierror, error);
 }
 
 /* ---- operations and error handlers ---- */
@@ -32,7 +32,7 @@ OWN_ENTRY(init_thread, const int *required, int *provided, int *ierror)
         int error = callee ? C(Name)((type *)callee, *commute, &made) : MPI_ERR_OTHER;                                 \
         if (!error)                                                                                                    \
             *op = MPI_Op_toint(made);                                                                                  \
-        tell(ierror, error);                                                                                           \
+        ierror_set(ierror, error);                                                                                     \
     }
 OPERATION(Op_create, op_create, MPI_User_function)
 OPERATION(Op_create_c, op_create_c, MPI_User_function_c)
@@ -46,7 +46,7 @@ OPERATION(Op_create_c, op_create_c, MPI_User_function_c)
                            : MPI_ERR_OTHER;                                                                            \
         if (!error)                                                                                                    \
             *errhandler = MPI_Errhandler_toint(made);                                                                  \
-        tell(ierror, error);                                                                                           \
+        ierror_set(ierror, error);                                                                                     \
     }
 HANDLER(Comm, comm, CALLEE_COMM)
 HANDLER(File, file, CALLEE_FILE)
@@ -65,7 +65,7 @@ OWN_ENTRY(info_get, const int *info, const char *key, const int *valuelen, char 
     int error = name && text ? C(Info_get)(MPI_Info_fromint(*info), name, *valuelen, text, flag) : MPI_ERR_NO_MEM;
     if (!error && *flag)
         fortran_pad(value, value_length, text);
-    tell(ierror, error);
+    ierror_set(ierror, error);
 }
 
 /* In C the length counts the zero behind the text, in Fortran there is none. */
@@ -84,7 +84,7 @@ OWN_ENTRY(info_get_string, const int *info, const char *key, int *buflen, char *
         fortran_pad(value, value_length, text);
     if (!error && *flag)
         *buflen = room > 0 ? room - 1 : 0;
-    tell(ierror, error);
+    ierror_set(ierror, error);
 }
 
 OWN_ENTRY(session_get_nth_pset, const int *session, const int *info, const int *n, int *pset_len, char *pset_name,
@@ -100,7 +100,7 @@ OWN_ENTRY(session_get_nth_pset, const int *session, const int *info, const int *
         fortran_pad(pset_name, pset_name_length, text);
     if (!error)
         *pset_len = length > 0 ? length - 1 : 0;
-    tell(ierror, error);
+    ierror_set(ierror, error);
 }
 
 /* ---- generalized requests ---- */
@@ -109,5 +109,5 @@ OWN_ENTRY(grequest_start, void *query_fn, void *free_fn, void *cancel_fn, MPI_Ai
           int *ierror)
 {
     void *const function[3] = {query_fn, free_fn, cancel_fn};
-    tell(ierror, fortran_generalized(C(Grequest_start), function, extra_state, request));
+    ierror_set(ierror, fortran_generalized(C(Grequest_start), function, extra_state, request));
 }

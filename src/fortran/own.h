@@ -16,7 +16,7 @@
     EXPORT void F(name)(__VA_ARGS__); \
     void F(name)(__VA_ARGS__)
 
-static inline void tell(int *ierror, int error)
+static inline void ierror_set(int *ierror, int error)
 {
     if (ierror)
         *ierror = error;

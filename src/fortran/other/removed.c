@@ -17,7 +17,7 @@ OWN_ENTRY(address, void *location, int *address, int *ierror)
     int error = C(Get_address)(fortran_place(location), &found);
     if (!error)
         *address = (int)found;
-    tell(ierror, error);
+    ierror_set(ierror, error);
 }
 
 static int extent_of(const int *type, MPI_Aint *lb, MPI_Aint *extent)
@@ -29,19 +29,19 @@ static int extent_of(const int *type, MPI_Aint *lb, MPI_Aint *extent)
 OWN_ENTRY(type_extent, const int *type, int *extent, int *ierror)
 {
     MPI_Aint from = 0, bytes = 0;
-    tell(ierror, extent_of(type, &from, &bytes));
+    ierror_set(ierror, extent_of(type, &from, &bytes));
     *extent = (int)bytes;
 }
 OWN_ENTRY(type_lb, const int *type, int *lb, int *ierror)
 {
     MPI_Aint from = 0, bytes = 0;
-    tell(ierror, extent_of(type, &from, &bytes));
+    ierror_set(ierror, extent_of(type, &from, &bytes));
     *lb = (int)from;
 }
 OWN_ENTRY(type_ub, const int *type, int *ub, int *ierror)
 {
     MPI_Aint from = 0, bytes = 0;
-    tell(ierror, extent_of(type, &from, &bytes));
+    ierror_set(ierror, extent_of(type, &from, &bytes));
     *ub = (int)(from + bytes);
 }
 
@@ -56,7 +56,7 @@ static MPI_Aint *wide(struct fortran_temporary *room, const int *count, const in
     for (size_t i = 0; made && i < number; i++)
         made[i] = places[i];
     if (!made)
-        tell(ierror, MPI_ERR_NO_MEM);
+        ierror_set(ierror, MPI_ERR_NO_MEM);
     return made;
 }
 OWN_ENTRY(type_hindexed, const int *count, const int *lengths, const int *places, const int *old, int *made,
