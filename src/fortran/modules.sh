@@ -108,6 +108,12 @@ supported() { # whether sections move as they are
         echo "type, bind(C) :: MPI_$type"
         echo 'integer(c_int) :: MPI_VAL'
         echo 'end type'
+        for operator in ==:same /=:other; do
+            function=viaduct_${type}_${operator#*:}
+            echo "interface operator(${operator%:*})"
+            printf '%s\n' "function $function(a, b)" import "type(MPI_$type), intent(in) :: a, b" "logical :: $function"
+            printf '%s\n' 'end function' 'end interface'
+        done
     done
     constants | awk '$2 != "integer" { print "type(MPI_" $2 "), parameter :: " $1 " = MPI_" $2 "(" $3 ")" }'
     sentinels | while read -r name f08 plain shape last; do
@@ -142,14 +148,10 @@ supported() { # whether sections move as they are
         sentinels | while read -r name f08 plain shape last; do
             in_common "$plain" "$name" "${shape:-}"
         done
-        for name in WTIME WTICK; do
-            echo "double precision MPI_$name, PMPI_$name"
-            echo "external MPI_$name, PMPI_$name"
-        done
-        for name in AINT_ADD AINT_DIFF; do
-            echo "integer(8) MPI_$name, PMPI_$name"
-            echo "external MPI_$name, PMPI_$name"
-        done
+        echo 'double precision MPI_WTIME, PMPI_WTIME, MPI_WTICK, PMPI_WTICK'
+        echo 'external MPI_WTIME, PMPI_WTIME, MPI_WTICK, PMPI_WTICK'
+        echo 'integer(8) MPI_AINT_ADD, PMPI_AINT_ADD, MPI_AINT_DIFF, PMPI_AINT_DIFF'
+        echo 'external MPI_AINT_ADD, PMPI_AINT_ADD, MPI_AINT_DIFF, PMPI_AINT_DIFF'
         for name in COMM_ TYPE_ WIN_ ''; do
             echo "external MPI_${name}NULL_COPY_FN, MPI_${name}DUP_FN, MPI_${name}NULL_DELETE_FN"
         done
