@@ -6,9 +6,8 @@
  * C takes whatever is not 0 for true. */
 #pragma once
 
+#include "fortran/array.h"
 #include <mpi.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,17 +69,6 @@ void fortran_pad(char *text, size_t length, const char *from); /* cut where it i
 enum fortran_peers { PEERS_ALL, PEERS_OUTWARD, PEERS_INWARD };
 size_t fortran_peers(MPI_Comm comm, enum fortran_peers which);
 
-/* An array as compilers describe it: where these begin alike, as ISO_Fortran_binding.h has them. */
-struct fortran_array {
-    void *base;
-    size_t element;
-    int version;
-    signed char rank, two, three, four; /* type and attribute: their places differ, and nobody needs them */
-    struct {
-        ptrdiff_t lower, extent, stride;
-    } dimension[15];
-};
-bool fortran_without_gaps(const struct fortran_array *array);
 static inline bool fortran_one_piece(const struct fortran_array *array) /* most are: told without a call */
 {
     return array->rank == 0 || (array->rank == 1 && array->dimension[0].stride == (ptrdiff_t)array->element);

@@ -7,22 +7,6 @@
 #include "fortran/pieces.h"
 #include <stdio.h>
 
-bool fortran_without_gaps(const struct fortran_array *array)
-{
-    ptrdiff_t bytes = (ptrdiff_t)array->element;
-    for (int i = 0; i < array->rank; i++) {
-        ptrdiff_t extent = array->dimension[i].extent;
-        if (extent == -1 && i == array->rank - 1) /* assumed size: its end is not known, and has no gap */
-            return array->dimension[i].stride == bytes;
-        if (extent == 0)
-            return true;
-        if (extent != 1 && array->dimension[i].stride != bytes)
-            return false;
-        bytes *= extent;
-    }
-    return true;
-}
-
 static int refuse(const char *call, const char *argument, const char *why)
 {
     char text[MPI_MAX_ERROR_STRING];

@@ -3,37 +3,17 @@
  * default integer, as programs without the module call them. The module mplite calls those with array: they take a
  * descriptor, and a count of 4 or (wide) of 8 bytes. So a section with gaps is refused: a compiler would copy it, and a
  * receive that goes on would write into a copy that is gone. */
+#include "fortran/array.h"
 #include "mpi/calls.h"
 #include <mplite.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* An array as compilers describe it to C: where these begin alike, as ISO_Fortran_binding.h has them. */
-struct array {
-    void *base;
-    size_t element;
-    int version;
-    signed char rank, two, three, four; /* type and attribute: nothing here needs them */
-    struct {
-        ptrdiff_t lower, extent, stride;
-    } dimension[15];
-};
-
-static void *array_base(const char *call, const struct array *array)
+static void *array_base(const char *call, const struct fortran_array *array)
 {
-    ptrdiff_t step = (ptrdiff_t)array->element;
-    bool gaps = false, empty = false;
-    for (int i = 0; i < array->rank; i++) {
-        ptrdiff_t extent = array->dimension[i].extent; /* below 0: the last one of an assumed size */
-        gaps = gaps || (extent != 1 && array->dimension[i].stride != step);
-        empty = empty || extent == 0;
-        step *= extent;
-    }
-    if (gaps && !empty) {
+    if (!fortran_without_gaps(array)) {
         char text[120];
         snprintf(text, sizeof text, "%s: a section of an array with gaps cannot be taken: copy it first", call);
         MP_Bedlam(text);
@@ -54,7 +34,7 @@ static void *array_base(const char *call, const struct array *array)
 #define P_INT_ALL              P_INT_
 #define P_INT_ALL_IO           P_INT_OUT
 #define P_COUNT_(as, name)     const as(int, int, int64_t) *name
-#define P_ARRAY_(as, name)     as(void, const struct array, const struct array) *name
+#define P_ARRAY_(as, name)     as(void, const struct fortran_array, const struct fortran_array) *name
 #define VALUE(as, kind, name, form, ...) V_##kind##_##form(as, name)
 #define V_NONE_(as, name)
 #define V_INT_(as, name)       *name
