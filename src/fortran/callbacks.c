@@ -74,3 +74,52 @@ void *fortran_callback(const char *call, enum fortran_callee kind, void *functio
         too_many(call);
     return number < PLACES ? (void *)callee[number] : NULL;
 }
+
+struct generalized {
+    void (*query)(MPI_Aint *state, int *status, int *ierror);
+    void (*free)(MPI_Aint *state, int *ierror);
+    void (*cancel)(MPI_Aint *state, int *complete, int *ierror);
+    MPI_Aint *state; /* the program's own variable, which it may change */
+};
+
+static int query(void *extra, MPI_Status *status)
+{
+    const struct generalized *request = extra;
+    int error = MPI_SUCCESS;
+    request->query(request->state, (int *)status, &error);
+    return error;
+}
+
+static int end(void *extra)
+{
+    const struct generalized *request = extra;
+    int error = MPI_SUCCESS;
+    request->free(request->state, &error);
+    free(extra);
+    return error;
+}
+
+static int cancel(void *extra, int complete)
+{
+    const struct generalized *request = extra;
+    int error = MPI_SUCCESS;
+    request->cancel(request->state, &complete, &error);
+    return error;
+}
+
+int fortran_generalized(fortran_start *start, void *const function[3], MPI_Aint *state, int *request)
+{
+    MPI_Request made;
+    struct generalized *extra = malloc(sizeof *extra);
+    if (!extra)
+        return MPI_ERR_NO_MEM;
+    *extra = (struct generalized){(void (*)(MPI_Aint *, int *, int *))function[0],
+                                  (void (*)(MPI_Aint *, int *))function[1],
+                                  (void (*)(MPI_Aint *, int *, int *))function[2], state};
+    int error = start(query, end, cancel, extra, &made);
+    if (error)
+        free(extra);
+    else
+        *request = MPI_Request_toint(made);
+    return error;
+}

@@ -44,6 +44,7 @@ static inline int *fortran_weights(const int *weights)
                                                 : (int *)(size_t)weights;
 }
 
+void fortran_told(void); /* after the start: what the kinds of the compiler are */
 /* Raises a code of CLASS that has TEXT, by the error handler of the process, where no communicator is at hand. */
 int fortran_raise(int class, const char *text);
 

@@ -1,6 +1,6 @@
 /* Entries by hand: keys and attributes of communicators, datatypes and windows, and those of MPI-1, whose values are
  * default integers. */
-#include "fortran/keys.h"
+#include "fortran/attributes.h"
 #include "fortran/own.h"
 
 #define KEYED(Name, name, create, set, get, number, narrow)                                                            \

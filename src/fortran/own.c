@@ -1,7 +1,6 @@
 /* Entries by hand: start, operations, error handlers, texts of any length, generalized requests. The attributes
  * are in keyed.c. */
 #include "fortran/callbacks.h"
-#include "fortran/once.h"
 #include "fortran/own.h"
 
 /* ---- start ---- */

@@ -66,3 +66,22 @@ size_t fortran_peers(MPI_Comm comm, enum fortran_peers which)
         (void)MPI_Dist_graph_neighbors_count(comm, &in, &out, &weighted);
     return (size_t)(which == PEERS_OUTWARD ? out : in);
 }
+
+/* What the compiler's kinds are: default integers and logicals of four bytes, as the modules were made. Told once;
+ * where the program has told it already, that stays. */
+void fortran_told(void)
+{
+    MPI_Info info;
+    int is_set = 0, right = 1, wrong = 0, one, none;
+    static const char *const sizes[][2] = {{"mpi_logical_size", "4"}, {"mpi_integer_size", "4"}, {"mpi_real_size", "4"},
+                                           {"mpi_double_precision_size", "8"}};
+    if (MPI_Abi_get_fortran_booleans(4, &one, &none, &is_set) == MPI_SUCCESS && is_set)
+        return;
+    (void)MPI_Abi_set_fortran_booleans(4, &right, &wrong);
+    if (MPI_Info_create(&info))
+        return;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        (void)MPI_Info_set(info, sizes[i][0], sizes[i][1]);
+    (void)MPI_Abi_set_fortran_info(info);
+    (void)MPI_Info_free(&info);
+}
