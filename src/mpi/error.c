@@ -223,11 +223,9 @@ ENTRY(MPI_File_call_errhandler)(MPI_File file, int code)
 #endif
 
 int mpi_not_yet(const char *call) { return mpi_error(NULL, call, MPI_ERR_UNSUPPORTED_OPERATION, NOT_YET_SENTENCE); }
-int mpi_not_yet_of(const char *call, void *of)
+int mpi_not_yet_of(const char *call, void *comm)
 {
-    struct mpi_thing none = {.errhandler = mpi_errhandler_at(of), .name = (char *)"an object that is none"},
-                     *comm = (struct mpi_thing *)mpi_comm_at(of);
-    return mpi_error(comm ? comm : &none, call, MPI_ERR_UNSUPPORTED_OPERATION, NOT_YET_SENTENCE);
+    return mpi_error((struct mpi_thing *)mpi_comm_at(comm), call, MPI_ERR_UNSUPPORTED_OPERATION, NOT_YET_SENTENCE);
 }
 int mpi_no_file(const char *call)
 {
