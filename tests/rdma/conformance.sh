@@ -1,7 +1,7 @@
 # The conformance suite of vi over the verbs provider, on software RoCE, as on the double of libibverbs (verbs/conformance.sh).
 # presets: rdma timeout: 900 takes: 120
 source "$VIADUCT_SOURCE/tests/lib/shell"
-LIMIT=800 emulated
+emulated
 export VIADUCT_TRANSPORTS=verbs # by name: else ranks of one host take no card
 run 700 "$VIADUCT_BUILD/tests/test-vi-conformance" "" verbs
 expect_status 0 "the suite: $(head -20 "$work/out" "$work/err")"
