@@ -13,6 +13,10 @@ expect_status 7 "a command that ends with 7"
 [ "$(tail -c +3000001 out)" = "two  words"$'\n'"$work" ] || fail "environment or folder: $(tail -c +3000001 out | head -c 200)"
 [ "$(stat -c %s random)" -eq 3000000 ] || fail "a file of this machine was written to"
 
+START=2 run 100 "$machine" true
+expect_status 125 "a machine that does not start"
+grep -q 'did not start (2)' err || fail "not told: $(cat err)"
+
 LIMIT=15 run 100 "$machine" sleep 1000
 expect_status 124 "a command that does not end"
 none_of -x qemu-system-x86 || fail "the machine of a command that did not end is still there"
