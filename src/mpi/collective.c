@@ -128,14 +128,16 @@ static int64_t *array_room(struct work *work)
     return place;
 }
 
-/* Numbers as 64 bits: the program's own array where it has them already. NULL: no memory. */
+/* Numbers as 64 bits: the program's own array where it has them already and the call blocks. A request has them to
+ * itself in both sizes, as there are programs that free them before it is complete, mpi4py 4.1 among them. NULL: no
+ * memory. */
 static const int64_t *array_widen(struct work *work, const void *array, int partners, bool wide)
 {
-    if (wide)
+    if (wide && work->near)
         return array;
     int64_t *place = array_room(work);
     for (int i = 0; place && i < partners; i++)
-        place[i] = ((const int *)array)[i];
+        place[i] = wide ? ((const int64_t *)array)[i] : ((const int *)array)[i];
     return place;
 }
 
