@@ -48,8 +48,13 @@ endfunction()
 function(fortran_names target abi)
   fortran_rows(rows src/mpi CALL CALL_C BUFFER BUFFER_C OWN OWN_C OLD)
   list(APPEND rows "CALL(, wtime" "CALL(, wtick" "CALL(, aint_add" "CALL(, aint_diff" "CALL(, pcontrol")
-  set(text "mpi_status_f082f_ = mpi_status_f2f08_;\nmpi_status_f2f08_f08_ = mpi_status_f2f08_;\n")
-  fortran_spellings(text mpi_status_f2f08)
+  set(text "mpi_status_f082f_ = mpi_status_f2f08_;\npmpi_sizeof_f08ts_ = mpi_sizeof_f08ts_;\n")
+  string(APPEND text "pmpi_status_f2f08_ = mpi_status_f2f08_;\npmpi_status_f082f_ = mpi_status_f2f08_;\n")
+  foreach(p mpi pmpi)
+    string(APPEND text "${p}_status_f2f08_f08_ = mpi_status_f2f08_;\n${p}_status_f082f_f08_ = mpi_status_f2f08_;\n"
+           "${p}_f_sync_reg_ = viaduct_nothing_;\n${p}_f_sync_reg_f08ts_ = viaduct_nothing_;\n")
+    fortran_spellings(text ${p}_status_f2f08 ${p}_status_f082f ${p}_f_sync_reg)
+  endforeach()
   foreach(type comm datatype errhandler file group info message op request session win)
     string(APPEND text "viaduct_${type}_same_ = viaduct_same_;\nviaduct_${type}_other_ = viaduct_other_;\n")
   endforeach()
@@ -70,14 +75,14 @@ function(fortran_names target abi)
   endforeach()
   if(NOT abi STREQUAL "standard")
     foreach(name address type_extent type_hindexed type_hvector type_lb type_struct type_ub errhandler_create errhandler_get
-            errhandler_set f_sync_reg conversion_fn_null)
+            errhandler_set conversion_fn_null)
       list(APPEND rows "OLD(, ${name}")
     endforeach()
     foreach(p mpi pmpi)
       foreach(verb create get set)
         string(APPEND text "${p}_errhandler_${verb}_ = ${p}_comm_${verb}_errhandler_;\n")
       endforeach()
-      string(APPEND text "${p}_f_sync_reg_ = viaduct_nothing_;\n${p}_conversion_fn_null_ = viaduct_nothing_;\n")
+      string(APPEND text "${p}_conversion_fn_null_ = viaduct_nothing_;\n")
     endforeach()
   endif()
   foreach(row ${rows})
@@ -137,6 +142,7 @@ function(fortran_names target abi)
   if(abi STREQUAL "mpich")
     fortran_names_of_mpich()
   elseif(abi STREQUAL "openmpi") # MPI_Sizeof of an array of each rank
+    string(APPEND text "ompi_f_sync_reg_f = viaduct_nothing_;\n")
     foreach(pair character=1 logical=4 int8=1 int16=2 int32=4 int64=8 real32=4 real64=8 real128=16 complex32=8 complex64=16
             complex128=32)
       string(REPLACE "=" ";" pair ${pair})
@@ -179,7 +185,7 @@ macro(fortran_names_of_mpich)
   endforeach()
   string(APPEND text "__mpi_f08_types_MOD_mpi_status_f2f08 = mpi_status_f2f08_;\n"
          "__mpi_f08_types_MOD_mpi_status_f082f = mpi_status_f082f_;\n"
-         "mpi_f_sync_reg_f08ts_ = viaduct_nothing_;\npmpir_f_sync_reg_f08ts_ = viaduct_nothing_;\n"
+         "pmpir_f_sync_reg_f08ts_ = viaduct_nothing_;\n"
          "MPI_Status_c2f08 = viaduct_status_copy_;\nPMPI_Status_c2f08 = viaduct_status_copy_;\n"
          "MPI_Status_f082c = viaduct_status_copy_;\nPMPI_Status_f082c = viaduct_status_copy_;\n"
          "__mpi_f08_callbacks_MOD_mpi_conversion_fn_null = viaduct_nothing_;\n"

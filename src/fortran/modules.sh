@@ -93,13 +93,11 @@ supported() { # whether sections move as they are
     echo "logical, parameter :: MPI_SUBARRAYS_SUPPORTED = .$1., MPI_ASYNC_PROTECTS_NONBLOCKING = .$1."
 }
 
-{
-    echo '! MPI for Fortran 2008 and later. Made from the table of calls.'
-    echo 'module mpi_f08'
-    echo 'use, intrinsic :: iso_c_binding, only: c_ptr, c_int'
+types() { # of both modules, so they are one type in a program that uses both
+    echo 'module viaduct_types'
+    echo 'use, intrinsic :: iso_c_binding, only: c_int'
     echo 'implicit none'
-    constants | awk '$2 == "integer" && $1 !~ /^MPI_(SOURCE|TAG|ERROR)$/ { print "integer, parameter :: " $1 " = " $3 }'
-    supported true
+    echo 'private c_int'
     echo 'type, bind(C) :: MPI_Status'
     echo 'integer(c_int) :: MPI_SOURCE, MPI_TAG, MPI_ERROR'
     echo 'integer(c_int) :: MPI_internal(5)'
@@ -115,6 +113,26 @@ supported() { # whether sections move as they are
             printf '%s\n' 'end function' 'end interface'
         done
     done
+    for p in MPI PMPI; do
+        echo 'interface'
+        echo "subroutine ${p}_Status_f2f08(f_status, f08_status, ierror)"
+        printf '%s\n' import 'integer, intent(in) :: f_status(8)' 'type(MPI_Status), intent(out) :: f08_status'
+        printf '%s\n' 'integer, optional, intent(out) :: ierror' 'end subroutine'
+        echo "subroutine ${p}_Status_f082f(f08_status, f_status, ierror)"
+        printf '%s\n' import 'type(MPI_Status), intent(in) :: f08_status' 'integer, intent(out) :: f_status(8)'
+        printf '%s\n' 'integer, optional, intent(out) :: ierror' 'end subroutine' 'end interface'
+    done
+    echo 'end module'
+}
+
+{
+    echo '! MPI for Fortran 2008 and later. Made from the table of calls.'
+    echo 'module mpi_f08'
+    echo 'use, intrinsic :: iso_c_binding, only: c_ptr'
+    echo 'use viaduct_types'
+    echo 'implicit none'
+    constants | awk '$2 == "integer" { print "integer, parameter :: " $1 " = " $3 }'
+    supported true
     constants | awk '$2 != "integer" { print "type(MPI_" $2 "), parameter :: " $1 " = MPI_" $2 "(" $3 ")" }'
     sentinels | while read -r name f08 plain shape last; do
         case $f08 in type*) shape=${last:-} ;; esac
@@ -125,8 +143,10 @@ supported() { # whether sections move as they are
 } | wrapped >"$folder/mpi_f08.f90"
 
 {
-    echo '! MPI for Fortran 90. Made from the table of calls.'
+    echo '! MPI for Fortran 90, and the types that mpi_f08 has, too. Made from the table of calls.'
+    types
     echo 'module mpi'
+    echo 'use viaduct_types'
     echo 'implicit none'
     constants | awk '{ print "integer, parameter :: " $1 " = " $3 }'
     supported false

@@ -30,9 +30,6 @@ SIZE(32)
 EXPORT int viaduct_number_(int handle);
 int viaduct_number_(int handle) { return handle; }
 
-EXPORT void viaduct_nothing_(void); /* MPI_F_sync_reg: that it is called is enough */
-void viaduct_nothing_(void) {}
-
 EXPORT void viaduct_status_assign_(MPI_Status *to, const MPI_Status *from);
 void viaduct_status_assign_(MPI_Status *to, const MPI_Status *from) { *to = *from; }
 EXPORT int viaduct_status_copy_(const MPI_Status *from, MPI_Status *to);

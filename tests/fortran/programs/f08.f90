@@ -25,7 +25,10 @@ program f08
   type(MPI_Status) :: status, statuses(2)
   type(MPI_Op) :: op
   type(MPI_Info) :: info
-  type(MPI_Datatype) :: types(4)
+  type(MPI_Datatype) :: types(4), made, inner(1)
+  integer :: numbers(6), combiner, f_status(MPI_STATUS_SIZE)
+  integer(MPI_COUNT_KIND) :: many(4)
+  integer(MPI_ADDRESS_KIND) :: at(1)
   type(MPI_Session) :: session
   type(MPI_Group) :: group
   integer :: counts(4), places(4)
@@ -123,6 +126,32 @@ program f08
   call MPI_Group_free(group)
   call MPI_Session_finalize(session)
   call check(session == MPI_SESSION_NULL .and. associated(function), 22)
+
+  ! what a datatype was made of, in both sizes
+  call MPI_Type_vector(2_MPI_COUNT_KIND, 3_MPI_COUNT_KIND, 5_MPI_COUNT_KIND, MPI_REAL, made)
+  call MPI_Type_get_envelope(made, many(1), many(2), many(3), many(4), combiner)
+  call check(combiner == MPI_COMBINER_VECTOR .and. all(many == [0, 0, 3, 1]), 23)
+  call PMPI_Type_get_contents(made, 0_MPI_COUNT_KIND, 0_MPI_COUNT_KIND, many(3), many(4), numbers, at, many, &
+                              inner)
+  call check(all(many(1:3) == [2, 3, 5]) .and. inner(1) == MPI_REAL, 24)
+  call MPI_Type_free(made)
+  call MPI_Type_contiguous(7, MPI_INTEGER, made)
+  call PMPI_Type_get_envelope(made, numbers(1), numbers(2), numbers(3), combiner)
+  call check(combiner == MPI_COMBINER_CONTIGUOUS .and. all(numbers(1:3) == [1, 0, 1]), 25)
+  call MPI_Type_get_contents(made, numbers(1), numbers(2), numbers(3), numbers, at, inner)
+  call check(numbers(1) == 7 .and. inner(1) == MPI_INTEGER, 26)
+  call MPI_Type_free(made)
+
+  ! both forms of a status, and profiling names
+  call PMPI_Status_f082f(statuses(1), f_status)
+  call check(f_status(MPI_SOURCE) == before .and. f_status(MPI_TAG) == 1, 27)
+  f_status(MPI_TAG) = 9
+  call PMPI_Status_f2f08(f_status, status)
+  call check(status%MPI_SOURCE == before .and. status%MPI_TAG == 9, 28)
+  call PMPI_Sizeof(a(1:6:2, 1), i)
+  call check(i == 4, 29)
+  call MPI_F_sync_reg(b(1:6:5, :))
+  call PMPI_F_sync_reg(wrong)
 
   call PMPI_Reduce(wrong, total, 1, MPI_INTEGER, MPI_SUM, 0, MPI_COMM_WORLD)
   if (rank == 0 .and. total == 0 .and. MPI_Wtime() > 0) print *, 'right'

@@ -118,6 +118,7 @@ C     statuses, requests by index, names, grids, attributes.
      &  print *, 'right'
       if (wrong .ne. 0) print *, 'rank', rank, ':', wrong, 'wrong'
       call MPI_PCONTROL(1)
+      call MPI_F_SYNC_REG(wrong)
       call MPI_FINALIZE(ierr)
       contains
       integer function index_of(a, b)
