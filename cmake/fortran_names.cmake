@@ -169,6 +169,11 @@ macro(fortran_names_of_mpich)
     string(APPEND text "__mpi_constants_MOD_${type}eq = viaduct_same_;\n__mpi_constants_MOD_${type}neq = viaduct_other_;\n"
            "__mpi_f08_types_MOD_mpi_${type}_c2f = viaduct_number_;\n__mpi_f08_types_MOD_mpi_${type}_f2c = viaduct_number_;\n")
   endforeach()
+  foreach(name comm_agree comm_failure_ack comm_failure_get_acked comm_revoke comm_shrink gpu_query_support
+          query_cuda_support query_hip_support query_ze_support)
+    string(APPEND text "mpix_${name}_f08_ = mpix_${name}_;\npmpixr_${name}_f08_ = pmpix_${name}_;\n")
+    fortran_spellings(text mpix_${name} pmpix_${name})
+  endforeach()
   foreach(name comm type win)
     foreach(function null_copy_fn dup_fn null_delete_fn)
       string(APPEND text "__mpi_f08_callbacks_MOD_mpi_${name}_${function} = mpi_${name}_${function}_;\n")

@@ -128,14 +128,34 @@ expect 0 "1 1 1 2 4000" "" $mpiexec -n 1 "$work/says"
 
 # ---- Fortran, and C++ over MPICH's own library for it ----
 
-# Without what no program calls (gfortran's tables of types, constants that it puts into the program, MPICH's inner names)
-# and what MPICH adds.
+# Without what no program calls (gfortran's tables of types, constants that it puts into the program, MPICH's inner names).
 real_fortran=$(mpicc.mpich -print-file-name=libmpichfort.so.12)
 fortran_names "$real_fortran" "${library%/*}/libmpichfort.so.12" \
-    '__copy_|__def_init_|__vtab_|compile_constants|c_interface|^MPIR_(C|F|F08)_|^MPI_F_|^mpirinit|^p?mpix|^P?MPIX'
+    '__copy_|__def_init_|__vtab_|compile_constants|c_interface|^MPIR_(C|F|F08)_|^MPI_F_|^mpirinit'
 [ "$(readlink -f "${library%/*}/libmpifort.so.12")" = "$(readlink -f "${library%/*}/libmpichfort.so.12")" ] ||
     fail "libmpifort.so.12 is not the same library"
 bindings mpich fixed.f module.f90 sections.f90 derived.f90 wrong.f90 # (f08.f90 has sessions, which MPICH 4.0 lacks there)
+cat >"$work/added.f90" <<'END'
+program added
+  use mpi_f08
+  integer :: ierror, class
+  logical :: flag = .true.
+  call MPI_Init()
+  call MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN)
+  call MPIX_Query_cuda_support(ierror)
+  if (ierror == 0) print '(a)', 'no device'
+  call MPIX_GPU_query_support(0, flag, ierror)
+  if (ierror == 0 .and. .not. flag) print '(a)', 'no kind of device'
+  call MPIX_Comm_revoke(MPI_COMM_WORLD, ierror)
+  call MPI_Error_class(ierror, class)
+  if (class == MPI_ERR_UNSUPPORTED_OPERATION) print '(a)', 'not yet'
+  call MPI_Finalize()
+end program
+END
+if type mpifort.mpich >/dev/null 2>&1; then
+    mpifort.mpich -J "$work" "$work/added.f90" -o "$work/added" || fail "mpifort.mpich does not compile added.f90"
+    expect 0 $'no device\nno kind of device\nnot yet' "" $mpiexec -n 1 "$work/added"
+fi
 cat >"$work/plus.cpp" <<'END'
 #include <mpi.h>
 #include <cstdio>
