@@ -1308,6 +1308,21 @@ static inline int MPI_Status_c2f(const MPI_Status *c, MPI_Fint *f)
 #define PMPI_Status_f2c MPI_Status_f2c
 #define PMPI_Status_c2f MPI_Status_c2f
 
+typedef MPI_Status MPI_F08_status;
+
+static inline int MPI_Status_c2f08(const MPI_Status *c, MPI_F08_status *f08)
+{
+    *f08 = *c;
+    return MPI_SUCCESS;
+}
+#define MPI_Status_f082c MPI_Status_c2f08
+#define MPI_Status_f2f08 MPI_Status_f2c
+#define MPI_Status_f082f MPI_Status_c2f
+#define PMPI_Status_c2f08 MPI_Status_c2f08
+#define PMPI_Status_f082c MPI_Status_c2f08
+#define PMPI_Status_f2f08 MPI_Status_f2c
+#define PMPI_Status_f082f MPI_Status_c2f
+
 #ifdef __cplusplus
 }
 #endif

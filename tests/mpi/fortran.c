@@ -113,6 +113,17 @@ static void integers(void)
     CHECK_OK(MPI_Status_f2c(f, &back));
     MPI_Get_count(&back, MPI_INT, &count);
     CHECK(back.MPI_TAG == 77 && count == 1);
+#ifdef MPI_Status_f2f08 /* in the standard ABI alone */
+    MPI_F08_status f08;
+    f[MPI_F_TAG] = 78;
+    CHECK_OK(MPI_Status_f2f08(f, &f08));
+    CHECK_OK(PMPI_Status_f082c(&f08, &back));
+    CHECK(f08.MPI_TAG == 78 && back.MPI_SOURCE == 0 && back.MPI_TAG == 78);
+    back.MPI_TAG = 79;
+    CHECK_OK(MPI_Status_c2f08(&back, &f08));
+    CHECK_OK(PMPI_Status_f082f(&f08, f));
+    CHECK(f[MPI_F_TAG] == 79);
+#endif
     MPI_Comm_free(&comm);
 }
 
