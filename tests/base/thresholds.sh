@@ -94,7 +94,6 @@ src/vi/tcp/receive.c: TCP_STAGE) / 4
 src/vi/tcp/receive.c: turn < 16
 src/vi/verbs/complete.c: VERBS_DEPTH / 2
 src/vi/verbs/memory.c: locked.rlim_cur / 2
-src/vi/verbs/pair.c: 2 * adapter->event_room
 src/vi/verbs/pair.c: 2 * needed
 src/vi/verbs/pair.c: VERBS_INLINE) / 4
 src/vi/verbs/send.c: VERBS_DEPTH / 2
