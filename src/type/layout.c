@@ -21,11 +21,13 @@ struct program_span {
     int64_t low, high;
 };
 
+#define EMPTY (struct program_span){INT64_MAX, INT64_MIN}
+
 struct program_builder {
     struct type_run *run; /* NULL: none yet */
     uint64_t runs, room;
     uint64_t size;
-    struct program_span payload, bounds; /* bounds: of the members whose bounds were set, if there are any */
+    struct program_span payload, bounds; /* bounds: if some members' were set, of these alone */
     bool bounded;
     uint32_t alignment;
     int error; /* the first one: nothing more is added */
@@ -83,7 +85,7 @@ static void begin(struct program_builder *builder)
     builder->run = NULL;
     builder->runs = builder->room = 0;
     builder->size = 0;
-    builder->payload = builder->bounds = (struct program_span){INT64_MAX, INT64_MIN};
+    builder->payload = builder->bounds = EMPTY;
     builder->bounded = false;
     builder->alignment = 1;
     builder->error = OK;
@@ -215,9 +217,11 @@ static void add_bounds(struct program_builder *builder, const struct type_layout
     const struct type_shape *shape = &of->shape;
     struct program_span bounds = {shape->lower_bound, shape->lower_bound + shape->extent};
     struct program_span payload = {shape->true_lower_bound, shape->true_lower_bound + shape->true_extent};
-    if (of->bounded && !widen(&builder->bounds, &bounds, at, stride, count))
-        overflow(builder, "bounds");
+    if (of->bounded && !builder->bounded)
+        builder->bounds = EMPTY;
     builder->bounded |= of->bounded;
+    if ((of->bounded || (of->runs && !builder->bounded)) && !widen(&builder->bounds, &bounds, at, stride, count))
+        overflow(builder, "bounds");
     if (of->runs && !widen(&builder->payload, &payload, at, stride, count))
         overflow(builder, "offsets");
     if (shape->alignment > builder->alignment)
@@ -244,19 +248,21 @@ static void set_shape(struct program_builder *builder, struct type_layout *layou
     struct type_shape *shape = &layout->shape;
     shape->size = builder->size;
     shape->alignment = builder->alignment;
-    if (builder->size) {
-        shape->true_lower_bound = shape->lower_bound = payload->low;
-        shape->true_extent = payload->high - payload->low;
-        uint64_t mask = shape->alignment - 1, padded = ((uint64_t)shape->true_extent + mask) & ~mask;
-        shape->extent = (int64_t)padded;
-        if (padded > INT64_MAX || __builtin_add_overflow(shape->lower_bound, shape->extent, &(int64_t){0}))
-            overflow(builder, "bounds");
-    }
     layout->bounded = builder->bounded;
-    if (builder->bounded) {
-        shape->lower_bound = bounds->low;
-        shape->extent = bounds->high - bounds->low;
+    if (builder->size) {
+        shape->true_lower_bound = payload->low;
+        shape->true_extent = payload->high - payload->low;
     }
+    if (!builder->size && !builder->bounded)
+        return;
+    shape->lower_bound = bounds->low;
+    shape->extent = bounds->high - bounds->low;
+    if (builder->bounded)
+        return;
+    uint64_t mask = shape->alignment - 1, padded = ((uint64_t)shape->extent + mask) & ~mask;
+    shape->extent = (int64_t)padded;
+    if (padded > INT64_MAX || __builtin_add_overflow(shape->lower_bound, shape->extent, &(int64_t){0}))
+        overflow(builder, "bounds");
 }
 
 /* ---- the end ---- */

@@ -102,6 +102,10 @@ static void bounds(void)
     check_bounds(t, 0, 1, 0, 1); /* what is there zero times does not align */
     CHECK_EQUAL(vtype_layout_vector(3, 1, -8, i, &t), OK);
     check_bounds(t, -16, 20, -16, 20);
+    CHECK_EQUAL(vtype_layout_vector(2, 1, 9, i, &set), OK);
+    CHECK_EQUAL(vtype_layout_vector(2, 1, 33, set, &t), OK);
+    check_bounds(t, 0, 52, 0, 46); /* 33 + 16: the padding of the last member counts, and then 49 is padded */
+    vtype_layout_drop(set);
     CHECK_EQUAL(vtype_layout_contiguous(0, i, &none), OK);
     CHECK_EQUAL(vtype_layout_struct(2, (uint64_t[]){1, 1}, (int64_t[]){40, 100}, (struct type_layout *[]){none, c}, &t),
                 OK);

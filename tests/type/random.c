@@ -10,7 +10,7 @@ struct model {
     int64_t offset[BYTES_MAX];
     size_t bytes;
     bool bounded;
-    int64_t low, high; /* the bounds that were set */
+    int64_t low, high; /* the bounds; if some members' were set, of these alone. Not padded */
     uint32_t alignment;
 };
 
@@ -35,25 +35,23 @@ static void model_span(const struct model *m, int64_t *low, int64_t *high)
 
 static int64_t model_extent(const struct model *m)
 {
-    int64_t low, high, k = m->alignment;
-    if (m->bounded)
-        return m->high - m->low;
-    model_span(m, &low, &high);
-    return (high - low + k - 1) / k * k;
+    int64_t k = m->bounded ? 1 : m->alignment;
+    return (m->high - m->low + k - 1) / k * k;
 }
 
 static bool model_add(struct model *m, const struct model *of, int64_t at)
 {
+    bool first = m->bytes == 0 && !m->bounded;
     if (m->bytes + of->bytes > BYTES_MAX)
         return false;
     for (size_t i = 0; i < of->bytes; i++)
         m->offset[m->bytes++] = at + of->offset[i];
-    if (of->bounded) {
-        if (!m->bounded || at + of->low < m->low)
-            m->low = at + of->low;
-        if (!m->bounded || at + of->high > m->high)
-            m->high = at + of->high;
-        m->bounded = true;
+    if (of->bounded || (of->bytes && !m->bounded)) {
+        int64_t low = at + of->low, high = low + model_extent(of);
+        first |= of->bounded && !m->bounded;
+        m->low = first || low < m->low ? low : m->low;
+        m->high = first || high > m->high ? high : m->high;
+        m->bounded |= of->bounded;
     }
     if ((of->bytes || of->bounded) && of->alignment > m->alignment)
         m->alignment = of->alignment;
@@ -73,6 +71,7 @@ static struct model *model_new(void)
     struct model *m = malloc(sizeof *m); /* the list itself is left alone: most are short */
     m->bytes = 0;
     m->bounded = false;
+    m->low = m->high = 0;
     m->alignment = 1;
     return m;
 }
@@ -98,6 +97,7 @@ static struct pair element(void)
     p.model->alignment = kinds[k].size ? kinds[k].alignment : 1;
     for (; p.model->bytes < kinds[k].size; p.model->bytes++)
         p.model->offset[p.model->bytes] = (int64_t)p.model->bytes;
+    p.model->high = (int64_t)p.model->bytes;
     return p;
 }
 
@@ -231,7 +231,7 @@ static void check_shape(const struct pair *p)
     CHECK_EQUAL(shape->size, m->bytes);
     CHECK_EQUAL(shape->true_lower_bound, low);
     CHECK_EQUAL(shape->true_extent, high - low);
-    CHECK_EQUAL(shape->lower_bound, m->bounded ? m->low : low);
+    CHECK_EQUAL(shape->lower_bound, m->low);
     CHECK_EQUAL(shape->extent, model_extent(m));
     CHECK_EQUAL(shape->alignment, m->alignment);
     bool straight = m->bytes == 0 || model_extent(m) == (int64_t)m->bytes;
