@@ -8,11 +8,11 @@
  *
  * The order of the bytes is the order of the description (the type map's), never sorted: messages depend on it.
  *
- * Bounds follow MPI's definition: without set bounds the lower bound is the first byte and the extent reaches to the end
- * of the last member, padded to a multiple of the alignment as a C struct is (in every shape, not in structs
+ * Bounds follow MPI's definition: without set bounds the lower bound is the first byte and the extent reaches to the
+ * end of the last member, padded to a multiple of the alignment as a C struct is (in every shape, not in structs
  * alone). Bounds set by vtype_layout_resized win over that, also deep inside another layout: where one member has set
- * bounds only members with set bounds count. What has no payload and no set bounds, or is there zero times, counts for
- * nothing.
+ * bounds only members with set bounds count. What has no payload and no set bounds, or is there zero times, counts
+ * for nothing.
  *
  * Callers: msg, coll, pack and mpi. Nothing here knows MPI. */
 #pragma once
