@@ -6,6 +6,7 @@ viaduct=$VIADUCT_BIN/viaduct
 
 # begin RANKS WAY [WORD BEFORE THE PROGRAM...]: $job is the launcher's pid, all ranks are in MPI
 begin() {
+    : >$work/said.err # what the job before has said is none of this one's
     $launch $mpiexec -n $1 "${@:3}" ${program:-$programs/hang} $2 >$work/said 2>$work/said.err &
     job=$!
     eventually 20 grep -q there $work/said.err || fail "$2: not started: $(cat $work/said.err)"
@@ -94,6 +95,7 @@ done
 
 # another launcher: its own process is none of ours, each rank leads to the ranks of this host
 if type mpiexec.hydra >/dev/null 2>&1; then
+    : >$work/said.err
     mpiexec.hydra -n 4 $programs/hang cycle >$work/said 2>$work/said.err &
     job=$!
     eventually 20 grep -q there $work/said.err || fail "under hydra: not started: $(cat $work/said.err)"

@@ -4,6 +4,7 @@ source "$VIADUCT_SOURCE/tests/lib/shell"
 viaduct=$VIADUCT_BIN/viaduct
 
 begin() { # RANKS WAY: $job is the launcher's pid
+    : >$work/said.err # what the job before has said is none of this one's
     # a job that a script starts in the background has QUIT ignored, and so do we then
     env --default-signal=QUIT $mpiexec -n $1 $programs/hang $2 >$work/said 2>$work/said.err &
     job=$!
@@ -94,7 +95,7 @@ expect 124 "" "~the time allowed \(1 s\) is over.*rank 1 .* waits .* in MPI_Recv
     $mpiexec --timeout 1 -n 3 $programs/hang tag
 
 # a job in which nothing moves says so by itself, once
-begin_hint() { VIADUCT_STUCK=1s $mpiexec -n $1 $programs/hang $2 >$work/said 2>$work/said.err & job=$!; }
+begin_hint() { : >$work/said.err; VIADUCT_STUCK=1s $mpiexec -n $1 $programs/hang $2 >$work/said 2>$work/said.err & job=$!; }
 begin_hint 4 cycle
 hinted() { grep -qE "^viaduct: warning: all ranks have waited in MPI for 1 s, and nothing moves" $work/said.err; }
 whole() { hinted && grep -qE "^viaduct:     rank 3 waits .* in MPI_Recv for a message from rank 1 with tag 4" $work/said.err; }
@@ -118,6 +119,7 @@ says_nothing 0 4 cycle
 expect 124 "" "~the time allowed \(1 s\) is over.*no rank tells what it does: either none has called MPI_Init" \
     $mpiexec --timeout 1 -n 2 sleep 30
 
+: >$work/said.err
 $mpiexec -n 2 sh -c 'echo there >&2; exec sleep 30' >$work/said 2>$work/said.err &
 job=$!
 eventually 20 grep -q there $work/said.err || fail "sleep: not started"
