@@ -1,5 +1,6 @@
-/* Completions of verbs, of a device that is a function: those that a queue pair polls at its end are told later, all and in
- * order; only requests with something to do are noted; what a device never gives back has failed. */
+/* Completions of verbs, of a device that is a function: those that a queue pair polls at its end are told later, all in
+ * order; only requests with something to do are noted, before they are posted; what a device never gives back has
+ * failed. */
 #include "check.h"
 #include "vi/verbs/verbs.h"
 
@@ -13,6 +14,7 @@ static struct ibverbs_context device;
 static struct ibverbs_qp pair;
 static struct ibverbs_send_wr posted[VERBS_PLACES];
 static uint32_t posts;
+static bool noted; /* the one that is posted has something to do */
 static uint64_t ready; /* requests that are complete */
 static int told[MANY], tells, status_of[MANY];
 static char cookie[MANY];
@@ -33,6 +35,8 @@ static int device_post(struct ibverbs_qp *qp, struct ibverbs_send_wr *wr, struct
 {
     (void)qp;
     (void)bad;
+    const struct verbs_place *place = (const struct verbs_place *)(uintptr_t)wr->wr_id;
+    CHECK_EQUAL(place->transfer != NULL, noted);
     posted[posts++ % VERBS_PLACES] = *wr;
     return 0;
 }
@@ -53,6 +57,7 @@ static void post(int number)
         place.transfer = calloc(1, sizeof(*place.transfer));
         place.transfer->cookie = &cookie[number];
     }
+    noted = number >= 0;
     CHECK_EQUAL(verbs_post(&vi, &wr, number >= 0 ? &place : NULL), OK);
 }
 

@@ -108,15 +108,16 @@ int verbs_post(struct verbs_vi *vi, struct ibverbs_send_wr *wr, const struct ver
     wr->wr_id = (uintptr_t)at | VERBS_OF_PLACE;
     if (place || vi->posted % TUNED(VERBS_SIGNAL) == 0)
         wr->send_flags |= IBVERBS_SEND_SIGNALED;
+    if (place) /* before it is posted: the poll of another thread may find it complete at once */
+        *at = *place;
     int number = vi->adapter->port.context->ops.post_send(vi->qp, wr, &bad);
     if (unlikely(number)) {
+        *at = (struct verbs_place){.vi = vi};
         vi->failed = true;
         verbs_writer_add(vi); /* the poll finds it there */
         return vbase_fail(ERR_LINK_DOWN, "%s takes no request to rank %u: %s", vi->adapter->name, vi->call.vi.peer,
                           strerror(number));
     }
-    if (place)
-        *at = *place;
     vi->posted++;
     return OK;
 }
