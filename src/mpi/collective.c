@@ -128,9 +128,8 @@ static int64_t *array_room(struct work *work)
     return place;
 }
 
-/* Numbers as 64 bits: the program's own array where it has them already and the call blocks. A request has them to
- * itself in both sizes, as there are programs that free them before it is complete, mpi4py 4.1 among them. NULL: no
- * memory. */
+/* Numbers as 64 bits. A blocking call uses the program's own array where it has 64 bits already. A request always has a
+ * copy: programs free their arrays before it is complete, mpi4py 4.1 among them. NULL: no memory. */
 static const int64_t *array_widen(struct work *work, const void *array, int partners, bool wide)
 {
     if (wide && work->near)

@@ -19,7 +19,7 @@ static int rail_of(const struct msg_peer *peer, const struct vi *vi)
 /* ---- sending ----------------------------------------------------------------------------------------------------- */
 
 _Static_assert(offsetof(struct msg_replay_frame, sequence) + sizeof(struct msg_frame_extension) ==
-                   sizeof(struct msg_replay_frame), "a kept frame lies as it goes");
+                   sizeof(struct msg_replay_frame), "a kept frame is sent as it lies in the ring");
 
 /* A frame without a number, with the acknowledgement of what has come from the peer. */
 static int send_on(struct msg_peer *peer, int rail, uint64_t header, const struct iovec *piece, int pieces)
@@ -39,7 +39,7 @@ static int send_on(struct msg_peer *peer, int rail, uint64_t header, const struc
 /* On its way, or lost with its link: then the next rail gets it, or the fence is told over another. */
 static bool is_given(int error) { return error == OK || error == ERR_LINK_DOWN; }
 
-/* A kept frame, from where it lies, over the main rail. */
+/* Sends a kept frame over the main rail, from its place in the ring. */
 static int frame_send(struct msg_peer *peer, struct msg_replay_frame *frame)
 {
     struct msg_replay *replay = &peer->far->replay;

@@ -43,11 +43,12 @@ struct msg_replay_rail {
     struct msg_replay_bulk *bulk; /* a ring, made with the first */
 };
 
-/* A frame that is kept; its body follows. It goes from `sequence` on, as a struct msg_frame_extension has it. */
+/* A frame that is kept; its body follows. What is sent begins at `sequence`: a struct msg_frame_extension, then the
+ * body. */
 struct msg_replay_frame {
     uint64_t header;
-    uint32_t length, zero;
-    uint32_t sequence, acknowledgement; /* the latter as it goes */
+    uint32_t length, zero;              /* of the body; zero: so that no padding comes before the body */
+    uint32_t sequence, acknowledgement; /* the latter is written whenever the frame is sent */
 };
 
 struct msg_replay {
@@ -100,7 +101,8 @@ static inline bool msg_replay_ready(const struct msg_replay *replay) /* a new on
 /* Kept frames that are to go over the main rail, the oldest; NULL: none, or none yet. */
 struct msg_replay_frame *vmsg_replay_next(struct msg_replay *replay);
 void vmsg_replay_went(struct msg_replay *replay); /* the next one did */
-/* Where it is ready: keeps frame sent + 1. Then it goes over the main rail at once, or is dropped. ERR_AGAIN,
+/* Only if msg_replay_ready: keeps frame sent + 1. The caller sends it over the main rail at once, then calls
+ * msg_replay_kept_went, or msg_replay_drop if the rail refused it: nothing else may happen in between. ERR_AGAIN,
  * ERR_MEMORY: there is no room for it. */
 int vmsg_replay_keep(struct msg_replay *replay, uint64_t header, const struct iovec *piece, int pieces,
                      struct msg_replay_frame **frame) MUST_CHECK;

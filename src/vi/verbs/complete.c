@@ -7,7 +7,7 @@
 
 /* ---- completions ------------------------------------------------------------------------------------------------- */
 
-/* Only where a queue pair ends, and for the first one. */
+/* For the first poll, and where the end of a queue pair polls while others wait to be told. */
 static COLD bool events_grow(struct verbs_adapter *adapter)
 {
     uint32_t room = 2 * (adapter->polled + POLLED);
@@ -29,7 +29,7 @@ static struct verbs_vi *vi_find(struct verbs_adapter *adapter, uint32_t number)
     return adapter->latest;
 }
 
-/* Behind those that wait to be told. What finds no memory stays in the queue. */
+/* Adds what has completed to what waits to be told. Without memory for it, it stays in the completion queue. */
 bool verbs_events_poll(struct verbs_adapter *adapter)
 {
     if (adapter->told == adapter->polled)
@@ -62,7 +62,8 @@ bool verbs_event_there(struct verbs_adapter *adapter)
 
 /* ---- our requests ------------------------------------------------------------------------------------------------ */
 
-/* Those before it, too, are complete: what is to be done for one is done when it completes itself. */
+/* The requests before it are complete, too. Those of them with something to do have had completions of their own: each
+ * of these asks for one. */
 static void place_end(struct verbs_vi *vi, struct verbs_place *at, int status)
 {
     base_lock(&vi->lock);
@@ -193,7 +194,7 @@ bool verbs_complete(struct verbs_adapter *adapter)
     switch (wc.wr_id & VERBS_TAGS) {
     case VERBS_OF_RECEIVE: receive_complete(adapter, vi, &wc); break;
     case VERBS_OF_PLACE: request_complete(&wc); break;
-    default: break; /* of a drain, which knows it already */
+    default: break; /* of a drain: verbs_events_poll has noted it */
     }
     return true;
 }

@@ -72,7 +72,7 @@ static int frame_post(struct verbs_vi *vi, enum verbs_kind kind, uint64_t word, 
     uint32_t size = (uint32_t)(sizeof(frame) + length);
     struct verbs_place place = {.vi = vi, .last = kind == VERBS_GOODBYE};
     struct ibverbs_sge row[TUNED(VERBS_PIECES)];
-    struct ibverbs_send_wr wr; /* the rest of it is of other requests, and large */
+    struct ibverbs_send_wr wr; /* its other fields are large, and are read for other opcodes only */
     wr.next = NULL;
     wr.sg_list = row;
     wr.num_sge = 1;
