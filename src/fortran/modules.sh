@@ -17,7 +17,7 @@ constants() {
             value = value * 16 + index("0123456789abcdef", tolower(substr(text, i, 1))) - 1
         return value
     }
-    $1 == "#define" && $2 ~ /^MPI_[A-Z2]/ && $2 !~ /^MPI_(T|F|Fint|H|ABI)_|_$|_FN|IGNORE|_NULL_C$|^MPI_H$/ {
+    $1 == "#define" && $2 ~ /^MPI_[A-Z2]/ && $2 !~ /^MPI_(T|F|Fint|H)_|_$|_FN|IGNORE|_NULL_C$|^MPI_H$/ {
         value = $3
         if (value ~ /^\(\(MPI_[A-Za-z]+\)/) {
             type = value

@@ -152,6 +152,8 @@ program f08
   call check(i == 4, 29)
   call MPI_F_sync_reg(b(1:6:5, :))
   call PMPI_F_sync_reg(wrong)
+  call MPI_Abi_get_version(numbers(1), numbers(2))
+  call check(all(numbers(1:2) == [MPI_ABI_VERSION, MPI_ABI_SUBVERSION]), 30)
 
   call PMPI_Reduce(wrong, total, 1, MPI_INTEGER, MPI_SUM, 0, MPI_COMM_WORLD)
   if (rank == 0 .and. total == 0 .and. MPI_Wtime() > 0) print *, 'right'

@@ -13,7 +13,7 @@ program types
   implicit none
   type(MPI_Comm) :: self, world
   type(MPI_Status) :: status
-  integer :: old(MPI_STATUS_SIZE), rank, ierror, wrong = 0, total
+  integer :: old(MPI_STATUS_SIZE), rank, ierror, wrong = 0, total, major, minor
   real :: f(4)
   logical :: right
   interface
@@ -46,6 +46,8 @@ program types
   call check(total == 4, 6)
   call MPI_F_sync_reg(f)
   call PMPI_F_sync_reg(total)
+  call MPI_Abi_get_version(major, minor, ierror)
+  call check(major == MPI_ABI_VERSION .and. minor == MPI_ABI_SUBVERSION, 7)
 
   call MPI_Reduce(wrong, total, 1, MPI_INTEGER, MPI_SUM, 0, MPI_COMM_WORLD, ierror)
   if (rank == 0 .and. total == 0) print *, 'right'
