@@ -131,14 +131,14 @@ program f08
   call MPI_Type_vector(2_MPI_COUNT_KIND, 3_MPI_COUNT_KIND, 5_MPI_COUNT_KIND, MPI_REAL, made)
   call MPI_Type_get_envelope(made, many(1), many(2), many(3), many(4), combiner)
   call check(combiner == MPI_COMBINER_VECTOR .and. all(many == [0, 0, 3, 1]), 23)
-  call PMPI_Type_get_contents(made, 0_MPI_COUNT_KIND, 0_MPI_COUNT_KIND, many(3), many(4), numbers, at, many, &
-                              inner)
+  call PMPI_Type_get_contents(made, 0_MPI_COUNT_KIND, 0_MPI_COUNT_KIND, 3_MPI_COUNT_KIND, 1_MPI_COUNT_KIND, &
+                              numbers, at, many, inner)
   call check(all(many(1:3) == [2, 3, 5]) .and. inner(1) == MPI_REAL, 24)
   call MPI_Type_free(made)
   call MPI_Type_contiguous(7, MPI_INTEGER, made)
   call PMPI_Type_get_envelope(made, numbers(1), numbers(2), numbers(3), combiner)
   call check(combiner == MPI_COMBINER_CONTIGUOUS .and. all(numbers(1:3) == [1, 0, 1]), 25)
-  call MPI_Type_get_contents(made, numbers(1), numbers(2), numbers(3), numbers, at, inner)
+  call MPI_Type_get_contents(made, 1, 0, 1, numbers, at, inner)
   call check(numbers(1) == 7 .and. inner(1) == MPI_INTEGER, 26)
   call MPI_Type_free(made)
 

@@ -1,5 +1,7 @@
-! The module mpi has the types of mpi_f08, too: one and the same in a program that uses both.
+! The module mpi has the types of mpi_f08, too: one and the same in a program that uses both. Types and operators of two
+! modules would be ambiguous in the first subroutine.
 subroutine typed(comm, status, right)
+  use mpi, only: MPI_Comm, MPI_Status, operator(==), operator(/=)
   use mpi_f08
   implicit none
   type(MPI_Comm) :: comm
