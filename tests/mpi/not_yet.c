@@ -1,5 +1,5 @@
 /* A function that is not implemented yet is there, and returns an error with a sentence by the right error handler: that
- * of its communicator, or one that it is given. ranks: 1 */
+ * of its communicator. ranks: 1 */
 #include "mpi_check.h"
 
 static MPI_Comm handled = MPI_COMM_SELF;
@@ -62,9 +62,13 @@ int main(void)
     calls_of_comm = 1;
     handled = MPI_COMM_SELF;
     CHECK_OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, of_comm));
+    /* no communicator: a handler in its place is not called */
+    CHECK_CLASS(MPI_Comm_spawn("x", NULL, 1, MPI_INFO_NULL, 0, (MPI_Comm)MPI_ERRORS_ABORT, &spawned, NULL),
+                MPI_ERR_UNSUPPORTED_OPERATION);
+    CHECK_EQUAL(calls_of_comm, 2);
     /* a handler is of one kind */
     CHECK_CLASS(MPI_Comm_set_errhandler(MPI_COMM_SELF, of_file), MPI_ERR_ERRHANDLER);
-    CHECK_EQUAL(calls_of_comm, 2);
+    CHECK_EQUAL(calls_of_comm, 3);
     CHECK_CLASS(MPI_File_set_errhandler(MPI_FILE_NULL, of_comm), MPI_ERR_ERRHANDLER);
     CHECK_OK(MPI_Errhandler_free(&of_file));
     CHECK_OK(MPI_Errhandler_free(&of_comm));
