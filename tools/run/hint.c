@@ -8,8 +8,15 @@
 #include "run/job.h"
 #include "run/state.h"
 
-#define LEAST_GAP_NS (SECOND_NS / 10) /* between two looks */
+#define LEAST_GAP_NS (SECOND_NS / 10)
 #define IDLE_PART 100 /* a rank that sleeps uses less than one part in so many of a processor */
+
+/* Between two looks. */
+static uint64_t gap_ns(void)
+{
+    uint64_t half = vbase_settings.stuck / 2;
+    return half > LEAST_GAP_NS ? half : LEAST_GAP_NS;
+}
 
 static bool rank_sleeps(const struct state_rank *rank)
 {
@@ -31,7 +38,7 @@ static bool all_sleep(const struct state_job *all)
 /* Since the look before nothing has moved, and the shortest wait is long enough: longer than the time between looks. */
 static bool nothing_moved(const struct run_hint *hint, const struct state_job *all)
 {
-    uint64_t enough_ms = vbase_settings.stuck / 1000000;
+    uint64_t enough_ms = 2 * gap_ns() / 1000000; /* VIADUCT_STUCK, if that is not shorter than 0.2 s */
     const struct state_rank *then = (const void *)hint->seen.data;
     if (hint->seen.length != (size_t)all->count * sizeof *then)
         return false;
@@ -87,8 +94,7 @@ void hint_tick(struct run_job *job, uint64_t now_ns)
     bool due = wanted && loop_due(&job->loop, hint->look_ns, now_ns);
     if (!wanted || (hint->look_ns && !due))
         return;
-    uint64_t gap = vbase_settings.stuck / 2;
-    hint->look_ns = now_ns + (gap > LEAST_GAP_NS ? gap : LEAST_GAP_NS);
+    hint->look_ns = now_ns + gap_ns();
     (void)loop_due(&job->loop, hint->look_ns, now_ns);
     if (due && job->ending == ENDING_NO && own_ranks_sleep(job))
         gather_begin(job, GATHER_HINT);
