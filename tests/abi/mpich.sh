@@ -128,7 +128,8 @@ expect 0 "1 1 1 2 4000" "" $mpiexec -n 1 "$work/says"
 
 # ---- Fortran, and C++ over MPICH's own library for it ----
 
-# Without what no program calls (gfortran's tables of types, constants that it puts into the program, MPICH's inner names).
+# Without what no program calls (gfortran's tables of types, constants that it puts into the program, MPICH's inner
+# names).
 real_fortran=$(mpicc.mpich -print-file-name=libmpichfort.so.12)
 fortran_names "$real_fortran" "${library%/*}/libmpichfort.so.12" \
     '__copy_|__def_init_|__vtab_|compile_constants|c_interface|^MPIR_(C|F|F08)_|^MPI_F_|^mpirinit'

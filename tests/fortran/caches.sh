@@ -24,7 +24,8 @@ printf '%%.o: %%.f90\n\t@%s -c $<\nall: %s\n' "$tree/bin/mpifort" "$objects" >Ma
 expect 0 "" "" make -s -j8 all
 for object in $objects; do [ -s "$object" ] || fail "no $object"; done
 [ "$(kept "$text")" -eq 1 ] || fail "modules of one compiler: $(ls "$text")"
-[ "$(ls "$text/of-gfortran/")" = $'mpi.mod\nmpi_f08.mod\nmplite.mod\nviaduct_types.mod' ] || fail "of-gfortran has: $(ls "$text/of-gfortran/")"
+[ "$(ls "$text/of-gfortran/")" = $'mpi.mod\nmpi_f08.mod\nmplite.mod\nviaduct_types.mod' ] ||
+    fail "of-gfortran has: $(ls "$text/of-gfortran/")"
 
 # another compiler under the name of one
 compilers=()

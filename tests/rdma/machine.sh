@@ -13,7 +13,7 @@ expect_status 7 "a command that ends with 7"
 [ "$(tail -c +3000001 out)" = "two  words"$'\n'"$work" ] || fail "environment or folder: $(tail -c +3000001 out | head -c 200)"
 [ "$(stat -c %s random)" -eq 3000000 ] || fail "a file of this machine was written to"
 
-START=2 run 100 "$machine" true
+START=1 run 100 "$machine" true
 expect_status 125 "a machine that does not start"
 grep -q 'did not start (2)' err || fail "not told: $(cat err)"
 
