@@ -30,6 +30,11 @@ struct heard {
     uint32_t asked_by; /* the last call that has asked its sender; 0: none */
 };
 
+struct told {
+    struct msg_request request;
+    struct leader_note note;
+};
+
 struct meeting {
     struct leader_note own, other;
     bool asks, over, agrees;
@@ -143,19 +148,37 @@ static bool meeting_goes_on(void *context)
     return meeting->over || meeting->asks || vmsg_dead(meeting->own.remote);
 }
 
+static void note_went(struct msg_request *request) { free(request->owner); }
+
+/* Without waiting: that process may be in no call of a leader, or have left it. */
+static int note_send(int rank, const struct leader_note *note)
+{
+    struct told *told = malloc(sizeof *told);
+    if (!told)
+        return vbase_fail(ERR_MEMORY, "what another leader is told");
+    told->note = *note;
+    told->request = (struct msg_request){.completed = note_went, .owner = told};
+    struct msg_where to = {notes, rank, TAG_LEADERS};
+    struct type_buffer from = {&told->note, sizeof told->note, NULL};
+    int error = vmsg_send_start(&told->request, &to, &from, MSG_STANDARD);
+    if (error)
+        free(told);
+    return error;
+}
+
 /* Tells the other leader, which is in call NUMBER or was, that this one's call is another. */
 static int note_answer(struct meeting *meeting)
 {
     struct leader_note note = meeting->own;
     note.differs_from = meeting->other.number;
     meeting->asks = false;
-    return vmsg_send(notes, meeting->other.rank, TAG_LEADERS, &note, sizeof note);
+    return note_send(meeting->other.rank, &note);
 }
 
 /* Until the leaders agree, or each knows that the other one's call is another. An error of the engine. */
 static int notes_swap(struct meeting *meeting)
 {
-    int error = vmsg_send(notes, meeting->own.remote, TAG_LEADERS, &meeting->own, sizeof meeting->own);
+    int error = note_send(meeting->own.remote, &meeting->own);
     while (!error && !meeting->over) {
         error = vmsg_wait_until(meeting_goes_on, meeting);
         if (!error && !meeting->over && vmsg_dead(meeting->own.remote))
@@ -171,7 +194,6 @@ static void leading_begin(struct meeting *meeting)
     base_lock(&lock);
     leading++;
     meeting->own.number = ++numbers;
-    receive_post(); /* before notes are sent: one that does not go eagerly waits for a receive */
     base_unlock(&lock);
 }
 
