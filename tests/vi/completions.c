@@ -112,6 +112,13 @@ int main(void)
     verbs_places_end(&vi, ERR_LINK_DOWN);
     told_in_order(3, ERR_LINK_DOWN);
     CHECK_EQUAL(vi.over, vi.posted);
+
+    vi.state = VERBS_ENDED; /* and gives it back then */
+    ready = vi.posted;
+    while (verbs_complete(&adapter))
+        ;
+    CHECK_EQUAL(tells, 0);
+    CHECK_EQUAL(vi.over, vi.posted);
     free(adapter.event);
     free(adapter.event_vi);
     return check_done();

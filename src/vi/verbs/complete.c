@@ -99,9 +99,12 @@ static COLD void wc_failed(struct verbs_vi *vi, const struct ibverbs_wc *wc)
 static void request_complete(const struct ibverbs_wc *wc)
 {
     struct verbs_place *place = (struct verbs_place *)(uintptr_t)wc->wr_id;
+    struct verbs_vi *vi = place->vi;
+    if (unlikely(vi->state == VERBS_ENDED && vi->over == vi->posted)) /* it was given up before */
+        return;
     if (unlikely(wc->status))
-        wc_failed(place->vi, wc);
-    place_end(place->vi, place, wc->status ? ERR_LINK_DOWN : OK);
+        wc_failed(vi, wc);
+    place_end(vi, place, wc->status ? ERR_LINK_DOWN : OK);
 }
 
 /* ---- what came --------------------------------------------------------------------------------------------------- */

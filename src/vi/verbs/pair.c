@@ -158,7 +158,8 @@ void verbs_pair_end(struct verbs_vi *vi)
     const struct ibverbs_library *library = adapter->home->library;
     base_lock(&adapter->lock);
     (void)library->ibv_modify_qp(vi->qp, &attr, IBVERBS_QP_STATE);
-    if (!sends_drain(vi))
+    vi->in_doubt = !sends_drain(vi);
+    if (vi->in_doubt)
         LOG_WARN("%s does not give back what was to be sent to rank %u", adapter->name, vi->call.vi.peer);
     receives_drain(vi);
     (void)vbase_map_remove(&adapter->vis, vi->qp->qp_num);

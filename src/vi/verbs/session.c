@@ -44,7 +44,8 @@ static void session_free(struct call_vi *base)
 {
     struct verbs_vi *vi = verbs_vi_of(&base->vi);
     verbs_kept_drop(vi);
-    free(vi);
+    if (!vi->in_doubt)
+        free(vi);
 }
 
 static void session_leave(struct call_vi *base)

@@ -73,6 +73,7 @@ struct verbs_vi {
     enum verbs_state state;
     bool failed;             /* no request is posted any more */
     bool drained, last;      /* all requests have come back; all receives. Under adapter->lock */
+    bool in_doubt;           /* at its end they had not: they may come yet, so its memory stays */
     struct verbs_adapter *adapter;
     struct ibverbs_qp *qp;
     uint32_t first;          /* packet */
