@@ -23,7 +23,8 @@ begin 3 tag
 waits() { $viaduct jobs $job >$work/jobs && [ "$(grep -cE '^rank [0-2] \(pid [0-9]+.*: waits ' $work/jobs)" -eq 3 ]; }
 eventually 10 waits || fail "jobs says: $(cat $work/jobs)"
 if command -v script >/dev/null; then # a terminal is shown what a file gets, however narrow it is
-    plain() { tr -d '\r' | sed -E 's/[0-9]+([.,][0-9]+)*/N/g'; }
+    # jobs of others come and go meanwhile, and columns are as wide as these need
+    plain() { tr -d '\r' | awk -v job=$job '$1 !~ /^[0-9]+$/ || $1 == job' | tr -s ' ' | sed -E 's/[0-9]+([.,][0-9]+)*/N/g'; }
     for verb in jobs "jobs $job" "stuck $job"; do
         $viaduct $verb >$work/file
         TERM=xterm script -qec "stty cols 20 rows 5; $viaduct $verb" /dev/null >$work/screen </dev/null
