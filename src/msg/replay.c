@@ -12,7 +12,7 @@ static unsigned pair_of(uint64_t name) { return (unsigned)(name >> 32); }
  * loads from stores by this place waits at every step. So they lie further apart. */
 static uint64_t size_of(uint64_t length)
 {
-    return (sizeof(struct msg_replay_frame) + length + length / 32 + 15) & ~15ull;
+    return (sizeof(struct msg_replay_frame) + length + length / TUNED(REPLAY_APART) + 15) & ~15ull;
 }
 
 static struct msg_replay_frame *frame_at(const struct msg_replay *replay, uint64_t place)
