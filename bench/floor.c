@@ -30,7 +30,7 @@
 #define BLOCKS       128  /* in rotation: a block is not in the receiver's first cache from its last turn */
 #define LINE         64
 #define SAMPLES      256
-#define NEAR_BELOW   4.5  /* ns a line */
+#define NEAR_BELOW   5.0  /* ns a line */
 #define SLOW_BELOW   19.0
 #define INTERRUPTED  200.0
 

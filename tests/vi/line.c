@@ -46,28 +46,32 @@ static void changes(void)
     samples(&line, NEAR, TUNED(LINE_SAMPLES));
     CHECK_EQUAL(line.class, CLASS_NEAR);
     pass_ms(10000);
-    for (int i = 0; i < 100; i++) { /* not beyond the border by a quarter, or not often enough in a row */
-        samples(&line, 1.1 * BORDER_NEAR, 1);
-        samples(&line, FAR, TUNED(LINE_AGAINST) - 1);
-        samples(&line, NEAR, 1);
+    for (int i = 0; i < 100; i++) { /* not clearly beyond the border, or not by its second least */
+        samples(&line, 1.1 * BORDER_NEAR, TUNED(LINE_SAMPLES));
+        samples(&line, FAR, TUNED(LINE_SAMPLES) - 2);
+        samples(&line, NEAR, 2);
+        CHECK(!line.asked);
+        samples(&line, NEAR, TUNED(LINE_SAMPLES) - 1);
+        CHECK(line.asked); /* the look goes on */
+        samples(&line, FAR, 1);
     }
     CHECK_EQUAL(line.class, CLASS_NEAR);
-    samples(&line, FAR, TUNED(LINE_AGAINST));
+    samples(&line, FAR, TUNED(LINE_SAMPLES));
     CHECK_EQUAL(line.class, CLASS_FAR);
     samples(&line, NEAR, 100); /* so soon again: not before some time has passed */
     CHECK_EQUAL(line.class, CLASS_FAR);
     pass_ms(TUNED(LINE_DWELL) + 1);
-    samples(&line, NEAR, TUNED(LINE_AGAINST));
+    samples(&line, NEAR, TUNED(LINE_SAMPLES));
     CHECK_EQUAL(line.class, CLASS_NEAR);
     pass_ms(TUNED(LINE_DWELL) + 1);
     samples(&line, FAR, 100);
     CHECK_EQUAL(line.class, CLASS_NEAR); /* it takes twice as long now */
     pass_ms(TUNED(LINE_DWELL) + 1);
-    samples(&line, FAR, TUNED(LINE_AGAINST));
+    samples(&line, FAR, TUNED(LINE_SAMPLES));
     CHECK_EQUAL(line.class, CLASS_FAR);
     for (int i = 0; i < 100; i++) {
         pass_ms(TUNED(LINE_DWELL_MOST) + 1);
-        samples(&line, i % 2 ? FAR : NEAR, TUNED(LINE_AGAINST));
+        samples(&line, i % 2 ? FAR : NEAR, TUNED(LINE_SAMPLES));
         CHECK_EQUAL(line.class, i % 2 ? CLASS_FAR : CLASS_NEAR);
     }
 }

@@ -8,9 +8,10 @@
  * the peer's computing. Probes are asked for when a page of the lane has been used, until the class is known; and when
  * the last one is old, because the scheduler, or that below a virtual machine, moves processes.
  *
- * Of some probes the second least counts: an interrupt makes some dearer, and of the first ones the processor may have
- * fetched some ahead. A change needs several probes in a row beyond the border; one that follows soon after another
- * must wait longer, so that a line between two classes does not alternate. */
+ * A look is some probes in a row, of which the second least counts: an interrupt makes some dearer, the first one finds
+ * the receiver's own code and stack out of its caches, and of some the processor may have fetched a part ahead. A look
+ * must be clearly beyond the border to change the class; a change that follows soon after another must wait longer, so
+ * that a line between two classes does not alternate. */
 #include "vi/shm/shm.h"
 
 _Atomic int shm_line_fixed = -1;
@@ -20,7 +21,7 @@ static enum base_class class_of(uint64_t ps)
     return ps < TUNED(LINE_NEAR) ? CLASS_NEAR : ps < TUNED(LINE_SLOW) ? CLASS_SLOW : CLASS_FAR;
 }
 
-/* Beyond the border of the present class by a quarter. */
+/* Clearly beyond the border of the present class. */
 static bool border_beyond(const struct shm_line *line, uint64_t ps)
 {
     enum base_class least = class_of(ps * (100 + TUNED(LINE_BEYOND)) / 100);
@@ -37,7 +38,6 @@ static void class_set(struct shm_line *line, uint64_t ps, uint64_t now)
     line->changed_at = now;
     line->class = class_of(ps);
     line->known = true;
-    line->row = 0;
 }
 
 /* A probe was copied in so many NS. */
@@ -48,17 +48,16 @@ void shm_line_sampled(struct shm_line *line, uint64_t ns, uint64_t now)
     line->asked = false;
     if (ps > TUNED(LINE_SANE)) /* an interrupt: not at once again, as all would be so where time passes otherwise */
         return;
-    if (line->known && (!border_beyond(line, ps) || now - line->changed_at < line->dwell)) {
-        line->row = 0;
-    } else {
-        if (line->row == 0 || ps < line->least) {
-            line->second = line->row == 0 ? ps : line->least;
-            line->least = ps;
-        } else if (line->row == 1 || ps < line->second) {
-            line->second = ps;
-        }
-        if (++line->row >= (line->known ? TUNED(LINE_AGAINST) : TUNED(LINE_SAMPLES)))
+    if (line->row == 0 || ps < line->least) {
+        line->second = line->row == 0 ? ps : line->least;
+        line->least = ps;
+    } else if (line->row == 1 || ps < line->second) {
+        line->second = ps;
+    }
+    if (++line->row == TUNED(LINE_SAMPLES)) {
+        if (!line->known || (border_beyond(line, line->second) && now - line->changed_at >= line->dwell))
             class_set(line, line->second, now);
+        line->row = 0;
     }
     line->asked = line->row != 0;
 }
@@ -71,6 +70,6 @@ void shm_line_time(struct shm_line *line, const void *probe)
     uint64_t start = clock_ticks_ordered();
     memcpy(copy, probe, SHM_SAMPLE);
     __asm__ volatile("" : : "r"(copy) : "memory"); /* it is not seen to be unused */
-    uint64_t now = clock_ticks_ordered();
-    shm_line_sampled(line, vbase_clock_ns_of_ticks(now - start), now);
+    uint64_t now = clock_ticks_ordered(), clock = clock_ticks_ordered() - now; /* what reading it takes */
+    shm_line_sampled(line, vbase_clock_ns_of_ticks(now - start > clock ? now - start - clock : 0), now);
 }

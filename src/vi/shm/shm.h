@@ -23,7 +23,7 @@
 struct shm_line {
     bool known, asked;   /* asked: a probe is wanted */
     enum base_class class;
-    uint32_t row;        /* samples in a row that would change it; the first ones, while it is not known */
+    uint32_t row;        /* samples of this look */
     uint64_t least, second; /* of them, in picoseconds a line */
     uint64_t changed_at, dwell; /* in ticks: it stays so long at least */
     uint64_t probed_at;        /* in ticks: when the last probe was taken */
