@@ -8,7 +8,7 @@ static int rails_open(struct msg_peer *peer)
     peer->far = calloc(1, sizeof *peer->far);
     if (!peer->far)
         return ERR_MEMORY;
-    vmsg_replay_open(&peer->far->replay, vbase_settings.window + TUNED(REPLAY_SLACK));
+    vmsg_rails_open(peer);
     return OK;
 }
 

@@ -116,6 +116,7 @@ static inline uint64_t msg_frame_room(const struct msg_peer *peer, const struct 
 }
 
 /* ---- peer.c ------------------------------------------------------------------------------------------------------ */
+void vmsg_rails_open(struct msg_peer *peer); /* what they replay: of a peer that is made */
 /* The peer is dead: closes all its rails; after the next poll they use no memory of ours. True: there were some. */
 bool vmsg_rails_end(struct msg_peer *peer);
 void vmsg_peer_gone(struct msg_peer *peer); /* lock held: answers that wait for it are dropped */

@@ -20,6 +20,8 @@ static int rail_of(const struct msg_peer *peer, const struct vi *vi)
 
 _Static_assert(offsetof(struct msg_replay_frame, sequence) + sizeof(struct msg_frame_extension) ==
                    sizeof(struct msg_replay_frame), "a kept frame is sent as it lies in the ring");
+_Static_assert(offsetof(struct msg_replay_frame, sequence) - offsetof(struct msg_replay_frame, header) == 16,
+               "as struct vi_staying says");
 
 /* A frame without a number, with the acknowledgement of what has come from the peer. */
 static int send_on(struct msg_peer *peer, int rail, uint64_t header, const struct iovec *piece, int pieces)
@@ -39,13 +41,81 @@ static int send_on(struct msg_peer *peer, int rail, uint64_t header, const struc
 /* On its way, or lost with its link: then the next rail gets it, or the fence is told over another. */
 static bool is_given(int error) { return error == OK || error == ERR_LINK_DOWN; }
 
-/* Sends a kept frame over the main rail, from its place in the ring. */
+/* Before each ring. A long frame is sent from the ring itself where the main rail can: such a ring is the provider's
+ * memory, which stays until nothing is sent from it. */
+struct ring_head {
+    ALIGNED(16) struct vi_region region; /* its memory; of no nic: it is not registered */
+    const struct vi_nic *asked;          /* to register it; NULL: no frame was long enough for that */
+};
+
+static struct ring_head *ring_head_of(void *ring) { return (struct ring_head *)ring - 1; }
+
+/* It is registered with the nic of the main rail, if long frames of the ring before it went. */
+static void *ring_take(void *context, uint64_t bytes)
+{
+    const struct msg_peer *peer = context;
+    void *ring = peer->far->replay.ring;
+    struct ring_head head = {.asked = ring && ring_head_of(ring)->asked ? peer->vi->nic : NULL};
+    bool registered = head.asked && vi_caps(peer->vi)->stays &&
+                      vi_reg(peer->vi->nic, NULL, sizeof head + bytes, &head.region) == OK;
+    struct ring_head *to = registered ? head.region.address : malloc(sizeof head + bytes);
+    if (!registered)
+        head.region.nic = NULL;
+    if (!to)
+        return NULL;
+    *to = head;
+    return to + 1;
+}
+
+static void ring_give(void *ring)
+{
+    struct vi_region region = ring_head_of(ring)->region;
+    if (region.nic)
+        vi_dereg(&region);
+    else
+        free(ring_head_of(ring));
+}
+
+void vmsg_rails_open(struct msg_peer *peer)
+{
+    vmsg_replay_open(&peer->far->replay, vbase_settings.window + TUNED(REPLAY_SLACK),
+                     &(struct msg_replay_memory){ring_take, ring_give, peer});
+}
+
+/* The ring is registered with this nic, if it can be; else frames are copied out of it. */
+static COLD void ring_register(struct msg_replay *replay, const struct vi_nic *nic)
+{
+    struct ring_head *head = ring_head_of(replay->ring);
+    const struct vi_nic *before = head->asked;
+    head->asked = nic;
+    if (vmsg_replay_renew(replay) != OK)
+        head->asked = before;
+}
+
+/* The next kept frame goes without a copy, if the main rail can read the ring. */
+static __attribute__((noinline)) int long_send(struct msg_peer *peer)
+{
+    struct msg_replay *replay = &peer->far->replay;
+    if (unlikely(ring_head_of(replay->ring)->asked != peer->vi->nic))
+        ring_register(replay, peer->vi->nic);
+    const struct ring_head *head = ring_head_of(replay->ring);
+    bool stays = head->asked == peer->vi->nic && head->region.nic;
+    struct msg_replay_frame *frame = vmsg_replay_next(replay);
+    struct vi_staying staying = {{&frame->sequence, sizeof(struct msg_frame_extension) + frame->length}, &head->region};
+    frame->acknowledgement = replay->arrived;
+    return vi_send_as(peer->vi, frame->header, &staying.piece, 1, (peer->more ? VI_MORE : 0) | (stays ? VI_STAYS : 0));
+}
+
+/* Sends the next kept frame over the main rail, from its place in the ring. */
 static int frame_send(struct msg_peer *peer, struct msg_replay_frame *frame)
 {
     struct msg_replay *replay = &peer->far->replay;
     struct iovec piece = {&frame->sequence, sizeof(struct msg_frame_extension) + frame->length};
     frame->acknowledgement = replay->arrived;
-    int error = vi_send_as(peer->vi, frame->header, &piece, 1, peer->more ? VI_MORE : 0);
+    uint32_t stays = vi_caps(peer->vi)->stays;
+    int error = likely(!stays || piece.iov_len < stays)
+                    ? vi_send_as(peer->vi, frame->header, &piece, 1, peer->more ? VI_MORE : 0)
+                    : long_send(peer);
     if (likely(!error))
         msg_replay_acknowledge(replay);
     return error;

@@ -56,37 +56,40 @@ static struct msg_replay_frame *frame_append(struct msg_replay *replay, uint64_t
     return frame;
 }
 
-/* A larger ring with the same frames, from its start. */
-static int ring_grow(struct msg_replay *replay, uint64_t bytes)
+/* The same frames in another ring, from its start. */
+static int ring_move(struct msg_replay *replay, uint64_t size)
 {
-    struct msg_replay larger = *replay;
-    larger.size = replay->size ? replay->size * 2 : TUNED(REPLAY_RING);
-    while (larger.size < replay->end - replay->first + bytes)
-        larger.size *= 2;
-    larger.first = larger.next = larger.end = 0;
-    larger.ring = malloc(larger.size);
-    if (!larger.ring)
-        return vbase_fail(ERR_MEMORY, "%llu bytes for frames that are not acknowledged",
-                          (unsigned long long)larger.size);
+    struct msg_replay other = *replay;
+    other.size = size;
+    other.first = other.next = other.end = 0;
+    other.ring = replay->memory.take(replay->memory.context, size);
+    if (!other.ring)
+        return vbase_fail(ERR_MEMORY, "%llu bytes for frames that are not acknowledged", (unsigned long long)size);
     for (uint64_t place = replay->first; (place = frame_from(replay, place)) != replay->end;
          place = place_behind(replay, place)) {
         const struct msg_replay_frame *frame = frame_at(replay, place);
         if (place == frame_from(replay, replay->next))
-            larger.next = larger.end;
-        memcpy(frame_append(&larger, size_of(frame->length)), frame, sizeof *frame + frame->length);
+            other.next = other.end;
+        memcpy(frame_append(&other, size_of(frame->length)), frame, sizeof *frame + frame->length);
     }
     if (replay->next == replay->end)
-        larger.next = larger.end;
-    free(replay->ring);
-    *replay = larger;
+        other.next = other.end;
+    if (replay->ring)
+        replay->memory.give(replay->ring);
+    *replay = other;
     return OK;
 }
+
+int vmsg_replay_renew(struct msg_replay *replay) { return ring_move(replay, replay->size); }
 
 static COLD int room_make(struct msg_replay *replay, uint64_t bytes)
 {
     if (replay->end - replay->first + bytes > replay->most && !msg_replay_quiet(replay))
         return ERR_AGAIN;
-    return ring_grow(replay, bytes);
+    uint64_t size = replay->size ? replay->size * 2 : TUNED(REPLAY_RING);
+    while (size < replay->end - replay->first + bytes)
+        size *= 2;
+    return ring_move(replay, size);
 }
 
 int vmsg_replay_keep(struct msg_replay *replay, uint64_t header, const struct iovec *piece, int pieces,
@@ -100,7 +103,7 @@ int vmsg_replay_keep(struct msg_replay *replay, uint64_t header, const struct io
     if (unlikely(error))
         return error;
     struct msg_replay_frame *frame = frame_append(replay, bytes);
-    *frame = (struct msg_replay_frame){header, (uint32_t)length, 0, ++replay->sent, 0};
+    *frame = (struct msg_replay_frame){(uint32_t)length, 0, header, 0, ++replay->sent, 0};
     uint8_t *to = (uint8_t *)(frame + 1);
     for (int i = 0; i < pieces; i++) {
         if (piece[i].iov_len)
@@ -156,18 +159,20 @@ int vmsg_replay_arrived(struct msg_replay *replay, uint32_t sequence, uint32_t l
 
 /* ---- rails ------------------------------------------------------------------------------------------------------- */
 
-void vmsg_replay_open(struct msg_replay *replay, uint64_t most)
+void vmsg_replay_open(struct msg_replay *replay, uint64_t most, const struct msg_replay_memory *memory)
 {
     memset(replay, 0, sizeof *replay);
     replay->main = MSG_REPLAY_NONE;
     replay->most = most;
+    replay->memory = *memory;
 }
 
 void vmsg_replay_close(struct msg_replay *replay)
 {
     for (int i = 0; i < MSG_REPLAY_RAILS; i++)
         free(replay->rail[i].bulk);
-    free(replay->ring);
+    if (replay->ring)
+        replay->memory.give(replay->ring);
 }
 
 static bool in_doubt(const struct msg_replay_rail *rail)

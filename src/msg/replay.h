@@ -46,9 +46,16 @@ struct msg_replay_rail {
 /* A frame that is kept; its body follows. What is sent begins at `sequence`: a struct msg_frame_extension, then the
  * body. */
 struct msg_replay_frame {
-    uint64_t header;
     uint32_t length, zero;              /* of the body; zero: so that no padding comes before the body */
+    uint64_t header, room;              /* room: of the provider, see struct vi_staying */
     uint32_t sequence, acknowledgement; /* the latter is written whenever the frame is sent */
+};
+
+/* Where rings lie. */
+struct msg_replay_memory {
+    void *(*take)(void *context, uint64_t bytes); /* NULL: there is none */
+    void (*give)(void *ring);
+    void *context;
 };
 
 struct msg_replay {
@@ -70,13 +77,14 @@ struct msg_replay {
     uint32_t arrived;      /* of the peer */
     uint32_t owed_frames, owed_bytes; /* arrived and not acknowledged */
 
+    struct msg_replay_memory memory;
     uint8_t *ring;         /* frames acked + 1 .. sent; places only grow and are taken modulo `size` */
     uint64_t first, next, end; /* next: the first that the main rail has not got */
     uint64_t size, most;
 };
 
 /* MOST: bytes of frames that may be kept. No memory is taken before it is needed. */
-void vmsg_replay_open(struct msg_replay *replay, uint64_t most);
+void vmsg_replay_open(struct msg_replay *replay, uint64_t most, const struct msg_replay_memory *memory);
 void vmsg_replay_close(struct msg_replay *replay);
 
 /* ---- connections */
@@ -112,6 +120,9 @@ static inline void msg_replay_drop(struct msg_replay *replay)
     replay->end = replay->next;
     replay->sent--;
 }
+
+/* The same frames in memory that is taken anew. ERR_MEMORY: there is none. */
+int vmsg_replay_renew(struct msg_replay *replay) MUST_CHECK;
 
 /* 1: the next one of the peer; 0: it was here before; ERR_PROTOCOL: one is missing. */
 int vmsg_replay_arrived(struct msg_replay *replay, uint32_t sequence, uint32_t length) MUST_CHECK;

@@ -27,6 +27,7 @@ struct vi_caps {
     uint64_t put_least;      /* from so many bytes on a put by the sender alone beats sends; 0: it never does */
     uint32_t depth;          /* sends that may be under way on one vi */
     uint32_t trip_ns;        /* a small message takes about so long, as a rule: orders the ways to a peer, no more */
+    uint32_t stays;          /* from so many bytes on a send with VI_STAYS is not copied; 0: all are */
     uint8_t ordered;         /* sends of one vi arrive in order */
     uint8_t get, put, map;   /* these operations exist on this nic (whether they reach a peer: vi_query) */
     uint8_t source;          /* the last piece of a send may be written by a source: VI_SOURCE */
@@ -86,6 +87,15 @@ struct vi_sink {
 struct vi_source {
     /* The next so many, called in order, in sizes that the provider chooses, after the send can no longer fail. */
     void (*write)(struct vi_source *source, void *to, uint64_t bytes);
+};
+
+#define VI_STAYS  4u /* where caps.stays: the one piece begins a vi_staying */
+/* Memory that is sent from where it lies. The caller lets it alone until it is known that the other side has it, or the
+ * vi is disconnected; the provider may read it once more until then. */
+struct vi_staying {
+    struct iovec piece; /* the 16 bytes before it: the header once more, and 8 that the provider writes */
+    const struct vi_region *region; /* of this nic, with memory of the provider (reg); dereg, at any time, leaves this
+                                     * memory as it is until no send reads it any more */
 };
 
 /* Results beside OK and errors. */
@@ -204,8 +214,9 @@ struct vi_ops {
     void (*disconnect)(struct vi *vi, bool abrupt);
 
     /* Channel semantics: HEADER and the pieces arrive as one, in order, in memory that the receiver's provider owns.
-     * The memory of the pieces is free when the call returns. FLAGS: VI_MORE, VI_SOURCE. ERR_AGAIN: full; VI_HELD: see
-     * there. ERR_ARGUMENT: above max_send. ERR_LINK_DOWN: the sink is told. Any other error: it is not sent. */
+     * The memory of the pieces is free when the call returns. FLAGS: VI_MORE, VI_SOURCE, VI_STAYS. ERR_AGAIN: full;
+     * VI_HELD: see there. ERR_ARGUMENT: above max_send. ERR_LINK_DOWN: the sink is told. Any other error: it is not
+     * sent. */
     int (*send)(struct vi *vi, uint64_t header, const struct iovec *piece, int pieces, unsigned flags);
 
     /* Memory semantics. OK: under way; VI_COMPLETE: done. A get or put that the kernel refuses for this peer gives

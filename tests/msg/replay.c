@@ -82,6 +82,27 @@ static void must(bool good, const char *what)
     exit(1);
 }
 
+/* Rings that are given back are not looked at any more. */
+static int rings;
+
+static void *ring_take(void *context, uint64_t bytes)
+{
+    uint64_t *ring = malloc(sizeof *ring * 2 + bytes);
+    must(context == &rings, "rings are taken of somebody else");
+    rings++;
+    *ring = bytes;
+    return ring + 2;
+}
+
+static void ring_give(void *ring)
+{
+    uint64_t *start = (uint64_t *)ring - 2;
+    rings--;
+    memset(ring, 0xEE, *start);
+    free(start);
+}
+static const struct msg_replay_memory memory = {ring_take, ring_give, &rings};
+
 static int first_of(uint32_t connections_left) { return __builtin_ctz(connections_left); }
 
 static struct end *end_of(int at, int rail, int *which)
@@ -123,6 +144,11 @@ static bool ordered(int at, struct packet packet)
     if (!msg_replay_ready(replay) || vmsg_replay_keep(replay, packet.kind, piece, 2, &frame) != OK)
         return false;
     must(frame->sequence == packet.sequence, "a frame was kept with another number");
+    if (any(8) == 0) {
+        must(vmsg_replay_renew(replay) == OK, "there is no memory");
+        frame = vmsg_replay_next(replay);
+        must(frame && frame->sequence == packet.sequence && memcmp(frame + 1, body, length) == 0, "a new ring has another frame");
+    }
     bool went = post(at, replay->main, packet);
     if (went)
         msg_replay_kept_went(replay);
@@ -419,7 +445,7 @@ static void play(unsigned number)
     memset(epoch, 0, sizeof epoch);
     memset(side, 0, sizeof side);
     for (int at = 0; at < 2; at++)
-        vmsg_replay_open(&side[at].replay, 400 + any(4000));
+        vmsg_replay_open(&side[at].replay, 400 + any(4000), &memory);
     for (int at = 0; at < 2; at++)
         side[at].replay.sent = side[at].replay.acked = side[!at].replay.arrived = UINT32_MAX - any(20); /* they wrap */
     connect_pair(any(PAIRS), (int)any(2));
@@ -441,6 +467,7 @@ static void play(unsigned number)
     must(over(), "it does not come to an end");
     for (int at = 0; at < 2; at++)
         vmsg_replay_close(&side[at].replay);
+    must(rings == 0, "a ring is left");
 }
 
 /* He asks and asks, and takes no answer: at last the connection is to be closed, and with it all that he asked over it. */
@@ -451,7 +478,7 @@ static void too_many_questions(void)
     bool asking;
     int rail, over, error = OK;
 
-    vmsg_replay_open(&replay, 4000);
+    vmsg_replay_open(&replay, 4000, &memory);
     rail = vmsg_replay_add(&replay);
     CHECK(rail >= 0 && vmsg_replay_up(&replay, rail, 1000));
     vmsg_replay_main(&replay, rail);
@@ -486,7 +513,7 @@ static void many_pairs(void)
     struct msg_replay_bulk bulk = {1, 2, 3};
     int rail[MSG_RAILS], pair = 0, back = 0;
 
-    vmsg_replay_open(&replay, 4000);
+    vmsg_replay_open(&replay, 4000, &memory);
     for (int i = 0; i < SINGLY; i++) {
         rail[0] = rail_up(&replay, (uint64_t)pair++);
         CHECK(vmsg_replay_bulk_room(&replay, rail[0]));

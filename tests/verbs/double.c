@@ -95,7 +95,8 @@ static struct everything {
     struct completion held[OBJECTS];
     struct context *contexts[64];
     int helds;
-    bool holding;
+    bool holding, late;
+    uint32_t key; /* of the latest region */
     uint32_t requests; /* that wait */
     uint64_t locked, lockable; /* bytes */
 } *const all = (void *)((char *)ARENA_ADDRESS + 4096);
@@ -312,6 +313,8 @@ static int request_execute(struct qp *qp, const struct request *request)
     bool is_inline = wr->send_flags & IBV_SEND_INLINE, reads = wr->opcode == IBV_WR_RDMA_READ;
     bool writes = wr->opcode == IBV_WR_RDMA_WRITE || wr->opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
     uint64_t length = total_of(request->piece, wr->num_sge);
+    if (all->late)
+        return WAITS;
     if (all->fail_at && --all->fail_at == 0)
         return (int)all->fail_with;
     if (!is_inline && !pieces_good(qp->qp.pd, request->piece, wr->num_sge, reads ? IBV_ACCESS_LOCAL_WRITE : 0))
@@ -630,10 +633,12 @@ int ibv_dealloc_pd(struct ibv_pd *pd)
 struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *address, size_t length, uint64_t iova, unsigned access)
 {
     struct mr *mr = NULL;
-    uint32_t key = 1;
+    uint32_t key = OBJECTS;
     arena_lock();
-    while (key < OBJECTS && all->mrs[key])
-        key++;
+    for (int i = 1; i < OBJECTS && key == OBJECTS; i++) { /* a key that has ended is not used again soon */
+        all->key = all->key % (OBJECTS - 1) + 1;
+        key = all->mrs[all->key] ? OBJECTS : all->key;
+    }
     if (all->lockable && length > all->lockable - all->locked)
         key = OBJECTS;
     if (key < OBJECTS) {
@@ -911,6 +916,14 @@ void double_hold(bool hold)
             if (all->held[i].wc.qp_num == number)
                 cq_push((struct cq *)all->held[i].qp->qp.send_cq, &all->held[i]);
     all->helds = hold ? all->helds : 0;
+    arena_unlock();
+}
+
+void double_late(bool late)
+{
+    arena_lock();
+    all->late = late;
+    all_run();
     arena_unlock();
 }
 

@@ -17,6 +17,7 @@ struct double_counts *double_counted(void);
 
 void double_fail(unsigned nth, enum ibv_wc_status status); /* the nth request from now on, from 1, ends so; 0: none */
 void double_hold(bool hold); /* completions of sends wait; at the end those of the youngest queue pair come first */
+void double_late(bool late); /* requests wait until they are carried out, those to come, too */
 /* The pages of a range of this process are others from now on. What was registered before is of no use then: a device would
  * go on with the old ones, the double refuses it. */
 void double_changed(const void *address, size_t length);

@@ -124,8 +124,8 @@ static void caps_find(struct verbs_adapter *adapter, const struct ibverbs_device
     adapter->nic.caps = (struct vi_caps){
         .max_send = VERBS_MAX_SEND,
         .max_put = adapter->port.attr.max_msg_sz < VERBS_MAX_PUT ? adapter->port.attr.max_msg_sz : VERBS_MAX_PUT,
-        .depth = VERBS_DEPTH, .trip_ns = TUNED(VERBS_TRIP), .put_least = 1, .ordered = 1, .get = 1, .put = 1,
-        .polls_cost = 1, .adapter = 1};
+        .stays = TUNED(VERBS_INLINE) - sizeof(struct verbs_frame) + 1, .depth = VERBS_DEPTH,
+        .trip_ns = TUNED(VERBS_TRIP), .put_least = 1, .ordered = 1, .get = 1, .put = 1, .polls_cost = 1, .adapter = 1};
 }
 
 /* ---- finding them ------------------------------------------------------------------------------------------------ */

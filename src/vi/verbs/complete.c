@@ -74,6 +74,8 @@ static void place_end(struct verbs_vi *vi, struct verbs_place *at, int status)
     base_unlock(&vi->lock);
     if (place.block)
         verbs_block_give(vi->adapter, place.block);
+    if (place.memory)
+        verbs_memory_give(vi->adapter, place.memory);
     if (place.transfer)
         verbs_transfer_end(vi, place.transfer, status);
     if (place.last)

@@ -71,6 +71,7 @@ static void memory_free(const struct verbs_adapter *adapter, struct verbs_memory
 {
     if (memory->mr && adapter->home->library->ibv_dereg_mr(memory->mr))
         LOG_ERROR("memory stays registered: %s", strerror(errno));
+    free(memory->own);
     free(memory);
 }
 
@@ -160,6 +161,13 @@ int verbs_memory_take(struct verbs_adapter *adapter, const void *address, uint64
         *out = memory_use(found);
     base_unlock(&verbs_watch_lock);
     return good ? OK : memory_make(adapter, start, end, access & ~MEMORY_ONCE, !once && !found, out);
+}
+
+void verbs_memory_hold(struct verbs_memory *memory)
+{
+    base_lock(&verbs_watch_lock);
+    memory->users++;
+    base_unlock(&verbs_watch_lock);
 }
 
 void verbs_memory_give(struct verbs_adapter *adapter, struct verbs_memory *memory)

@@ -14,6 +14,7 @@ struct verbs_memory {
     struct list_node unused;      /* cache->unused, while nobody uses it */
     struct ibverbs_mr *mr;
     uint64_t base;                /* what the device calls its start */
+    void *own;                    /* its bytes, if they end with it */
     unsigned access;
     uint32_t users;
 };
@@ -36,6 +37,7 @@ void verbs_cache_close(struct verbs_adapter *adapter); /* nothing of it is in us
 /* The pages of LENGTH bytes at ADDRESS, not 0. ACCESS: what is needed; it may give more. */
 int verbs_memory_take(struct verbs_adapter *adapter, const void *address, uint64_t length, unsigned access,
                       struct verbs_memory **out) MUST_CHECK;
+void verbs_memory_hold(struct verbs_memory *memory); /* one more user */
 void verbs_memory_give(struct verbs_adapter *adapter, struct verbs_memory *memory);
 
 static inline uint64_t verbs_memory_address(const struct verbs_memory *memory, const void *address)

@@ -1,8 +1,9 @@
 /* The way out of a vi: frames, and those that wait because there is no queue pair yet or no room. Called by the thread
  * that sends on the vi, and by the poll; everything here happens under vi->lock.
  *
- * What is short goes inline, with its frame, in one request of several pieces; what is longer is copied into a block
- * that is registered, and comes back when the request is complete. */
+ * What is short goes inline, with its frame, in one request of several pieces. What is longer goes from where it lies,
+ * if that is registered and stays as it is (VI_STAYS); else it is copied into a block that is registered, and comes
+ * back when the request is complete. */
 #include "vi/verbs/verbs.h"
 
 uint64_t verbs_total(const struct iovec *piece, int pieces)
@@ -64,11 +65,16 @@ static int pieces_name(struct ibverbs_sge *row, const struct verbs_frame *frame,
     return count;
 }
 
+static struct verbs_frame frame_of(const struct verbs_vi *vi, enum verbs_kind kind, uint64_t word)
+{
+    return (struct verbs_frame){.word = word, .taken = atomic_load_explicit(&vi->took, memory_order_relaxed),
+                                .kind = (uint16_t)kind};
+}
+
 static int frame_post(struct verbs_vi *vi, enum verbs_kind kind, uint64_t word, const struct iovec *piece, int pieces,
                       uint64_t length)
 {
-    struct verbs_frame frame = {.word = word, .taken = atomic_load_explicit(&vi->took, memory_order_relaxed),
-                                .kind = (uint16_t)kind};
+    struct verbs_frame frame = frame_of(vi, kind, word);
     uint32_t size = (uint32_t)(sizeof(frame) + length);
     struct verbs_place place = {.vi = vi, .last = kind == VERBS_GOODBYE};
     struct ibverbs_sge row[TUNED(VERBS_PIECES)];
@@ -99,6 +105,28 @@ static int frame_post(struct verbs_vi *vi, enum verbs_kind kind, uint64_t word, 
         vi->blocks--;
         verbs_block_give(vi->adapter, place.block);
     }
+    return error;
+}
+
+/* From where it lies, with its head before it. Its memory stays registered until the device has sent all of it. */
+static __attribute__((noinline)) int staying_post(struct verbs_vi *vi, uint64_t word, const struct iovec *piece)
+{
+    struct verbs_memory *memory = verbs_memory_of(vi, container_of(piece, const struct vi_staying, piece)->region);
+    if (unlikely(!memory))
+        return frame_post(vi, VERBS_SEND, word, piece, 1, piece->iov_len);
+    struct verbs_frame frame = frame_of(vi, VERBS_SEND, word);
+    uint8_t *at = (uint8_t *)piece->iov_base - sizeof(frame);
+    struct verbs_place place = {.vi = vi, .memory = memory};
+    struct ibverbs_sge whole = {verbs_memory_address(memory, at), (uint32_t)(sizeof(frame) + piece->iov_len),
+                                memory->mr->lkey};
+    struct ibverbs_send_wr wr = {.sg_list = &whole, .num_sge = 1, .opcode = IBVERBS_WR_SEND};
+    memcpy(at, &frame, sizeof(frame));
+    verbs_memory_hold(memory);
+    /* relaxed: a count, it promises nothing about memory here */
+    atomic_store_explicit(&vi->told, frame.taken, memory_order_relaxed);
+    int error = verbs_post(vi, &wr, &place);
+    if (unlikely(error))
+        verbs_memory_give(vi->adapter, memory);
     return error;
 }
 
@@ -149,7 +177,6 @@ int verbs_send(struct vi *base, uint64_t header, const struct iovec *piece, int 
 {
     struct verbs_vi *vi = verbs_vi_of(base);
     uint64_t length = verbs_total(piece, pieces);
-    (void)flags;
     if (unlikely(length > VERBS_MAX_SEND))
         return vbase_fail(ERR_ARGUMENT, "a send of %llu bytes over verbs; at most %u", (unsigned long long)length,
                           VERBS_MAX_SEND);
@@ -157,9 +184,12 @@ int verbs_send(struct vi *base, uint64_t header, const struct iovec *piece, int 
     int error = verbs_room(vi);
     if (likely(!error)) {
         verbs_count(vi, 1);
-        error = likely(vi->state == VERBS_UP && !vi->kept)
-                    ? frame_post(vi, VERBS_SEND, header, piece, pieces, length)
-                    : frame_keep(vi, VERBS_SEND, header, piece, pieces, length);
+        if (unlikely(vi->state != VERBS_UP || vi->kept))
+            error = frame_keep(vi, VERBS_SEND, header, piece, pieces, length);
+        else if (flags & VI_STAYS)
+            error = staying_post(vi, header, piece);
+        else
+            error = frame_post(vi, VERBS_SEND, header, piece, pieces, length);
         if (unlikely(error))
             verbs_count(vi, -1);
     }

@@ -6,10 +6,7 @@
 #include "vi/verbs/verbs.h"
 #include <arpa/inet.h>
 
-struct verbs_region {
-    struct verbs_memory *memory;
-    bool own; /* its bytes */
-};
+#define PAGE 4096ull
 
 /* ---- regions ----------------------------------------------------------------------------------------------------- */
 
@@ -18,42 +15,47 @@ static struct verbs_adapter *adapter_of(struct vi_nic *nic)
     return nic->caps.adapter ? container_of(nic, struct verbs_adapter, nic) : verbs_nic_of(nic)->adapter[0];
 }
 
+/* Zeros, in pages of their own: where a child of fork does not get registered pages it misses nothing else. */
+static void *own_pages(uint64_t bytes)
+{
+    void *pages = aligned_alloc(PAGE, (bytes + PAGE - 1) & ~(PAGE - 1));
+    return pages ? memset(pages, 0, bytes) : NULL;
+}
+
 int verbs_reg(struct vi_nic *nic, void *address, uint64_t length, struct vi_region *out)
 {
     struct verbs_adapter *adapter = adapter_of(nic);
     uint64_t bytes = length ? length : 1;
-    struct verbs_region *region = calloc(1, sizeof(*region));
-    if (region && !address) {
-        region->own = true;
-        address = calloc(1, bytes);
-    }
-    unsigned once = region && region->own ? MEMORY_ONCE : 0;
-    int error = region && address
-                    ? verbs_memory_take(adapter, address, bytes, MEMORY_FULL | once, &region->memory)
-                    : vbase_fail(ERR_MEMORY, "%llu bytes of registered memory", (unsigned long long)length);
-    if (error && region && address) /* it may be for reading only */
-        error = verbs_memory_take(adapter, address, bytes, IBVERBS_ACCESS_REMOTE_READ | once, &region->memory);
+    struct verbs_memory *memory;
+    void *own = address ? NULL : own_pages(bytes);
+    unsigned once = own ? MEMORY_ONCE : 0;
+    address = address ? address : own;
+    if (!address)
+        return vbase_fail(ERR_MEMORY, "%llu bytes of registered memory", (unsigned long long)length);
+    int error = verbs_memory_take(adapter, address, bytes, MEMORY_FULL | once, &memory);
+    if (error) /* it may be for reading only */
+        error = verbs_memory_take(adapter, address, bytes, IBVERBS_ACCESS_REMOTE_READ | once, &memory);
     if (error) {
-        if (region && region->own)
-            free(address);
-        free(region);
+        free(own);
         return error;
     }
-    uint64_t first = verbs_memory_address(region->memory, address);
-    *out = (struct vi_region){nic, address, length, {{first << 32 | region->memory->mr->rkey, length}}, region};
+    if (own)
+        memory->own = own;
+    uint64_t first = verbs_memory_address(memory, address);
+    *out = (struct vi_region){nic, address, length, {{first << 32 | memory->mr->rkey, length}}, memory};
     return OK;
 }
 
-void verbs_dereg(struct vi_region *out)
+void verbs_dereg(struct vi_region *region)
 {
-    struct verbs_region *region = out->own;
-    if (!region)
-        return;
-    verbs_memory_give(adapter_of(out->nic), region->memory);
     if (region->own)
-        free(out->address);
-    free(region);
-    out->own = NULL;
+        verbs_memory_give(adapter_of(region->nic), region->own);
+    region->own = NULL;
+}
+
+struct verbs_memory *verbs_memory_of(const struct verbs_vi *vi, const struct vi_region *region)
+{
+    return adapter_of(region->nic) == vi->adapter ? region->own : NULL;
 }
 
 /* ---- local memory ------------------------------------------------------------------------------------------------ */
@@ -102,7 +104,7 @@ static int local_register(struct verbs_vi *vi, const struct vi_transfer *transfe
         if (!get)
             verbs_gather(start, transfer->local, transfer->pieces);
     } else if (transfer->region) {
-        memory = ((const struct verbs_region *)transfer->region->own)->memory;
+        memory = transfer->region->own;
     }
     unsigned access = (get ? IBVERBS_ACCESS_LOCAL_WRITE : 0) | (own->row ? MEMORY_ONCE : 0);
     int error = memory ? OK : verbs_memory_take(vi->adapter, start, length, access, &own->memory);

@@ -44,6 +44,7 @@ struct verbs_transfer { /* a put or get under way */
 struct verbs_place { /* what is to be done when a request is complete; mostly nothing */
     struct verbs_vi *vi;
     uint8_t *block;                  /* is free then */
+    struct verbs_memory *memory;     /* was sent from */
     struct verbs_transfer *transfer; /* ends then */
     bool last;                       /* the goodbye */
 };
@@ -215,6 +216,8 @@ int verbs_put(struct vi *vi, const struct vi_transfer *transfer);
 int verbs_get(struct vi *vi, const struct vi_transfer *transfer);
 int verbs_reg(struct vi_nic *nic, void *address, uint64_t length, struct vi_region *region);
 void verbs_dereg(struct vi_region *region);
+/* NULL: it is of another adapter. */
+struct verbs_memory *verbs_memory_of(const struct verbs_vi *vi, const struct vi_region *region);
 void verbs_transfer_end(struct verbs_vi *vi, struct verbs_transfer *transfer, int status);
 
 /* What completes: complete.c */
