@@ -639,7 +639,7 @@ struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *address, size_t length,
         all->key = all->key % (OBJECTS - 1) + 1;
         key = all->mrs[all->key] ? OBJECTS : all->key;
     }
-    if (all->lockable && length > all->lockable - all->locked)
+    if (all->lockable && all->locked + length > all->lockable)
         key = OBJECTS;
     if (key < OBJECTS) {
         all->locked += all->lockable ? length : 0;

@@ -1,5 +1,6 @@
 /* Two providers reach one peer: the quicker one carries; when it is cut in the middle of transfers the other one is called and
- * goes on, and when it is back it carries again. Every byte is looked at. Run by several.sh, on the double of libibverbs. */
+ * goes on, and when it is back it carries again. Every byte is looked at. Run by several.sh, on the double of libibverbs.
+ *   several locked   no more memory may be registered: frames and transfers go all the same */
 #include "msg/harness.h"
 #include "base/counters.h"
 #include "verbs/double.h"
@@ -96,12 +97,36 @@ static void late(int rank, bool cut)
         ports(true);
 }
 
-static void body(int rank)
+static void memory_take(void)
 {
     for (int i = 0; i < MESSAGES; i++) {
         out[i] = malloc(LONGEST);
         in[i] = malloc(LONGEST);
     }
+}
+
+static void memory_give(void)
+{
+    for (int i = 0; i < MESSAGES; i++) {
+        free(out[i]);
+        free(in[i]);
+    }
+}
+
+static void locked(int rank)
+{
+    memory_take();
+    double_lockable(1);
+    uint64_t registered = double_counted()->registered;
+    (void)rounds_until(rank, 0, "verbs");
+    late(rank, false);
+    CHECK_EQUAL(double_counted()->registered, registered);
+    memory_give();
+}
+
+static void body(int rank)
+{
+    memory_take();
     unsigned round = rounds_until(rank, 0, "verbs");
     late(rank, false);
     late(rank, true);
@@ -112,14 +137,11 @@ static void body(int rank)
         exchange(rank, round++, rank == times % 2 ? true : -1);
         round = rounds_until(rank, round, "verbs");
     }
-    for (int i = 0; i < MESSAGES; i++) {
-        free(out[i]);
-        free(in[i]);
-    }
+    memory_give();
 }
 
-int main(void)
+int main(int count, char **arguments)
 {
-    harness_run(2, body);
+    harness_run(2, count > 1 && strcmp(arguments[1], "locked") == 0 ? locked : body);
     return check_done();
 }

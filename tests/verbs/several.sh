@@ -6,6 +6,9 @@ source "$VIADUCT_SOURCE/tests/lib/shell"
 export LD_LIBRARY_PATH=$VIADUCT_BUILD/tests/verbs DOUBLE_MEMORY=$work/memory VIADUCT_TRANSPORTS=verbs,tcp
 run 120 "$VIADUCT_BUILD/tests/verbs/several"
 expect_status 0 "cut and back: $(head -5 "$work/out" "$work/err")"
+rm -f "$work/memory"
+run 60 "$VIADUCT_BUILD/tests/verbs/several" locked
+expect_status 0 "no memory may be registered: $(head -5 "$work/out" "$work/err")"
 for program in cancel collective packed random threads; do
     for ranks in 2 4; do
         rm -f "$work/memory"
