@@ -148,8 +148,10 @@ static struct walk walk_begin(const struct msghdr *message)
 
 bool sock_pass_out(const struct msghdr *message)
 {
-    struct walk walk = walk_begin(message);
     bool passed = false;
+    if (sock_table_end() == 0)
+        return false; /* there is no connection: the message is the kernel's alone */
+    struct walk walk = walk_begin(message);
     for (int fd; walk.head && (fd = walk_next(&walk)) >= 0;)
         passed |= pass_one(fd);
     return passed;

@@ -46,6 +46,8 @@ static nfds_t files_hold(struct pollfd *fds, nfds_t count, struct sock_file **fi
 
 static bool any_joined(const struct pollfd *fds, nfds_t count)
 {
+    if (sock_table_end() == 0)
+        return false; /* the list is for the kernel alone, and may be memory that cannot be read */
     for (nfds_t i = 0; i < count; i++)
         if (fds[i].fd >= 0 && unlikely(sock_known(fds[i].fd))) {
             struct sock_file *file = joined(fds[i].fd);

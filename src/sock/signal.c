@@ -35,6 +35,17 @@ static bool is_fault(int number, const siginfo_t *info)
                                  number == SIGTRAP || number == SIGSYS);
 }
 
+/* As the kernel does it: flags and mask stay. */
+static void handler_reset(int number, int flags)
+{
+    struct sigaction action;
+    if (sock_real.sigaction(number, NULL, &action) != 0)
+        return;
+    action.sa_handler = SIG_DFL;
+    action.sa_flags = flags;
+    (void)sock_real.sigaction(number, &action, NULL);
+}
+
 static void arrived(int number, siginfo_t *info, void *context)
 {
     int flags = atomic_load(&program[number].flags), saved = errno;
@@ -50,7 +61,7 @@ static void arrived(int number, siginfo_t *info, void *context)
     }
     thread.no_restart |= !(flags & SA_RESTART);
     if (flags & SA_RESETHAND)
-        (void)sock_real.sigaction(number, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
+        handler_reset(number, flags);
     void *outer = thread.handler;
     thread.handler = __builtin_frame_address(0);
     atomic_load(&program[number].handler)(number, info, context);

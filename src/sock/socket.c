@@ -44,27 +44,36 @@ int sock_socket(int family, int type, int protocol)
 }
 
 /* Connecting to nothing dissolves the connection; the socket may connect again, and stays TCP. */
-static void dissolve(int fd)
+static void dissolve(struct sock_file *file)
 {
-    struct sock_file *file = sock_hold(fd);
-    if (!file)
-        return;
     atomic_store(&file->link->never, true);
     sock_meet_end(file);
     if (sock_joined(file))
         sock_stream_reset(file);
-    sock_drop(file);
 }
 
+static bool is_nothing(const struct sockaddr *address, socklen_t length)
+{
+    return address && length >= sizeof(address->sa_family) && address->sa_family == AF_UNSPEC;
+}
+
+/* An address is looked at behind the call, in which the kernel refuses one that cannot be read. Only where bytes go
+ * through memory that would be too late. */
 int sock_connect(int fd, const struct sockaddr *address, socklen_t length)
 {
-    if (address && length >= sizeof(address->sa_family) && address->sa_family == AF_UNSPEC)
-        dissolve(fd);
+    struct sock_file *file = sock_hold(fd);
+    bool joined = file && sock_joined(file);
+    if (joined && is_nothing(address, length))
+        dissolve(file);
+    if (file)
+        sock_drop(file);
     int result = sock_real.connect(fd, address, length);
-    struct sock_file *file = result == 0 || errno == EINPROGRESS ? sock_hold(fd) : NULL;
+    file = result == 0 || errno == EINPROGRESS ? sock_hold(fd) : NULL;
     if (!file)
         return result;
     uint32_t open = STAGE_OPEN;
+    if (!joined && is_nothing(address, length))
+        dissolve(file);
     if (address && is_internet(address->sa_family)) {
         file->link->active = true;
         atomic_compare_exchange_strong(&file->link->stage, &open, STAGE_PLAIN);
@@ -75,10 +84,11 @@ int sock_connect(int fd, const struct sockaddr *address, socklen_t length)
 
 /* A listener may have come over exec: then the address that the caller wants to have tells what it is. A connection has
  * the options of its listener. */
-static void accepted(int listener, int fd, const struct sockaddr *address, uint32_t freezes)
+static void accepted(int listener, int fd, const struct sockaddr *address, const socklen_t *length, uint32_t freezes)
 {
+    bool told = fd >= 0 && address && length && *length >= sizeof(address->sa_family);
     struct sock_file *file = fd >= 0 ? sock_hold(listener) : NULL;
-    if (file || (fd >= 0 && (sock_known(listener) || (address && is_internet(address->sa_family)))))
+    if (file || (fd >= 0 && (sock_known(listener) || (told && is_internet(address->sa_family)))))
         track(fd, STAGE_PLAIN, freezes, file && file->link->special);
     if (file)
         sock_drop(file);
@@ -88,7 +98,7 @@ int sock_accept(int listener, struct sockaddr *address, socklen_t *length)
 {
     uint32_t freezes = sock_freezes();
     int fd = sock_real.accept(listener, address, length);
-    accepted(listener, fd, address && length && *length >= sizeof(address->sa_family) ? address : NULL, freezes);
+    accepted(listener, fd, address, length, freezes);
     return fd;
 }
 
@@ -96,7 +106,7 @@ int sock_accept4(int listener, struct sockaddr *address, socklen_t *length, int 
 {
     uint32_t freezes = sock_freezes();
     int fd = sock_real.accept4(listener, address, length, flags);
-    accepted(listener, fd, address && length && *length >= sizeof(address->sa_family) ? address : NULL, freezes);
+    accepted(listener, fd, address, length, freezes);
     return fd;
 }
 
