@@ -114,15 +114,18 @@ int vmsg_replay_keep(struct msg_replay *replay, uint64_t header, const struct io
     return OK;
 }
 
-struct msg_replay_frame *vmsg_replay_next(struct msg_replay *replay)
+/* `next` stays before what fills the end of the ring: there msg_replay_drop cuts a frame off that lies behind it. */
+struct msg_replay_frame *vmsg_replay_next(const struct msg_replay *replay)
 {
     if (likely(replay->next == replay->end) || replay->doubt)
         return NULL;
-    replay->next = frame_from(replay, replay->next);
-    return frame_at(replay, replay->next);
+    return frame_at(replay, frame_from(replay, replay->next));
 }
 
-void vmsg_replay_went(struct msg_replay *replay) { replay->next = place_behind(replay, replay->next); }
+void vmsg_replay_went(struct msg_replay *replay)
+{
+    replay->next = place_behind(replay, frame_from(replay, replay->next));
+}
 
 /* Numbers are compared by their distance: they may wrap. */
 bool vmsg_replay_acknowledged(struct msg_replay *replay, uint32_t upto)

@@ -107,7 +107,7 @@ static inline bool msg_replay_ready(const struct msg_replay *replay) /* a new on
     return replay->main != MSG_REPLAY_NONE && replay->next == replay->end && !replay->doubt;
 }
 /* Kept frames that are to go over the main rail, the oldest; NULL: none, or none yet. */
-struct msg_replay_frame *vmsg_replay_next(struct msg_replay *replay);
+struct msg_replay_frame *vmsg_replay_next(const struct msg_replay *replay);
 void vmsg_replay_went(struct msg_replay *replay); /* the next one did */
 /* Only if msg_replay_ready: keeps frame sent + 1. The caller sends it over the main rail at once, then calls
  * msg_replay_kept_went, or msg_replay_drop if the rail refused it: nothing else may happen in between. ERR_AGAIN,

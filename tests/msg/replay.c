@@ -144,10 +144,12 @@ static bool ordered(int at, struct packet packet)
     if (!msg_replay_ready(replay) || vmsg_replay_keep(replay, packet.kind, piece, 2, &frame) != OK)
         return false;
     must(frame->sequence == packet.sequence, "a frame was kept with another number");
-    if (any(8) == 0) {
+    if (any(8) == 0)
         must(vmsg_replay_renew(replay) == OK, "there is no memory");
+    if (any(2) == 0) { /* a sender may look at it once more, before it is refused, too */
         frame = vmsg_replay_next(replay);
-        must(frame && frame->sequence == packet.sequence && memcmp(frame + 1, body, length) == 0, "a new ring has another frame");
+        must(frame && frame->sequence == packet.sequence, "the frame that was kept is not the next one");
+        must(memcmp(frame + 1, body, length) == 0, "a frame was not kept as it was");
     }
     bool went = post(at, replay->main, packet);
     if (went)
@@ -544,10 +546,40 @@ static void many_pairs(void)
     vmsg_replay_close(&replay);
 }
 
+/* A frame that lies behind the end of the ring is looked at and refused: then the one before it is the last. */
+static void refused_behind_end(void)
+{
+    static uint8_t body[TUNED(REPLAY_RING) / 4]; /* three such frames fit before the end */
+    const struct iovec piece = {body, sizeof body};
+    struct msg_replay replay;
+    struct msg_replay_frame *frame = NULL;
+
+    vmsg_replay_open(&replay, 4 * TUNED(REPLAY_RING), &memory);
+    vmsg_replay_main(&replay, rail_up(&replay, 0));
+    for (int i = 0; i < 3; i++) {
+        CHECK_EQUAL(vmsg_replay_keep(&replay, PLAIN, &piece, 1, &frame), OK);
+        msg_replay_kept_went(&replay);
+    }
+    CHECK(vmsg_replay_acknowledged(&replay, 2));
+    CHECK_EQUAL(vmsg_replay_keep(&replay, PLAIN, &piece, 1, &frame), OK);
+    CHECK_EQUAL(replay.size, TUNED(REPLAY_RING));
+    CHECK((uint8_t *)frame == replay.ring);
+    CHECK(vmsg_replay_next(&replay) == frame);
+    msg_replay_drop(&replay);
+    vmsg_replay_main(&replay, replay.main); /* what is not acknowledged goes once more: the third */
+    frame = vmsg_replay_next(&replay);
+    CHECK(frame && frame->sequence == 3);
+    vmsg_replay_went(&replay);
+    CHECK(!vmsg_replay_next(&replay));
+    CHECK(msg_replay_ready(&replay));
+    vmsg_replay_close(&replay);
+}
+
 int main(int count, char **arguments)
 {
     too_many_questions();
     many_pairs();
+    refused_behind_end();
     told = count > 1;
     if (told) {
         play((unsigned)strtoul(arguments[1], NULL, 0));
