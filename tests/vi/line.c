@@ -1,4 +1,5 @@
-/* The class of a line: what samples say, how soon it follows them, and that messages are whole whichever way they are stored. */
+/* The class of a line: what samples say, how soon it follows them, and that messages are whole whichever way they are
+ * stored. */
 #include "inside.h"
 
 static uint64_t now;
@@ -47,13 +48,13 @@ static void changes(void)
     CHECK_EQUAL(line.class, CLASS_NEAR);
     pass_ms(10000);
     for (int i = 0; i < 100; i++) { /* not clearly beyond the border, or not by its second least */
-        samples(&line, 1.1 * BORDER_NEAR, TUNED(LINE_SAMPLES));
+        samples(&line, (1 + TUNED(LINE_BEYOND) / 200.0) * BORDER_NEAR, TUNED(LINE_SAMPLES));
         samples(&line, FAR, TUNED(LINE_SAMPLES) - 2);
         samples(&line, NEAR, 2);
         CHECK(!line.asked);
         samples(&line, NEAR, TUNED(LINE_SAMPLES) - 1);
         CHECK(line.asked); /* the look goes on */
-        samples(&line, FAR, 1);
+        samples(&line, TUNED(LINE_SAMPLES) > 2 ? FAR : NEAR, 1);
     }
     CHECK_EQUAL(line.class, CLASS_NEAR);
     samples(&line, FAR, TUNED(LINE_SAMPLES));
