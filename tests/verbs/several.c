@@ -1,5 +1,6 @@
-/* Two providers reach one peer: the quicker one carries; when it is cut in the middle of transfers the other one is called and
- * goes on, and when it is back it carries again. Every byte is looked at. Run by several.sh, on the double of libibverbs.
+/* Two providers reach one peer: the quicker one carries; when it is cut in the middle of transfers the other one is
+ * called and goes on, and when it is back it carries again. Every byte is looked at. Run by several.sh, on the double
+ * of libibverbs.
  *   several locked   no more memory may be registered: frames and transfers go all the same */
 #include "msg/harness.h"
 #include "base/counters.h"
@@ -61,8 +62,8 @@ static unsigned rounds_until(int rank, unsigned round, const char *name)
     return round;
 }
 
-/* Frames that the device sends late, and more than the ring has room for at first; CUT: it never does. They come as they were sent, and
- * only a cut costs the rail. */
+/* Frames that the device sends late, and more than the ring has room for at first; CUT: it never does. They come as
+ * they were sent, and only a cut costs the rail. */
 static void late(int rank, bool cut)
 {
     enum { FRAMES = 40, BYTES = 8000 };

@@ -1,5 +1,5 @@
-/* Sends from where they lie (VI_STAYS), on the double of libibverbs: their memory is there, and registered, until the device has
- * sent all of it, whatever happens meanwhile. Run by staying.sh. */
+/* Sends from where they lie (VI_STAYS), on the double of libibverbs: their memory is there, and registered, until the
+ * device has sent all of it, whatever happens meanwhile. Run by staying.sh. */
 #include "vi/suite.h"
 #include "verbs/double.h"
 
