@@ -1,5 +1,6 @@
 /* A connection between two processes, of which one stops at a step of the tests' build of the library (step.c), where
  * that is loaded; the other one goes on meanwhile. For programs of tests/sock/ends.sh. */
+#include "listener.h"
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
@@ -19,17 +20,6 @@ static void talk(int fd, int end)
     for (int i = 0; i < ROUNDS; i++)
         if (i % 2 == end ? send(fd, &byte, 1, 0) != 1 : recv(fd, &byte, 1, 0) != 1)
             exit(2);
-}
-
-static int listener_make(struct sockaddr_in *address)
-{
-    socklen_t length = sizeof(*address);
-    int listener = socket(AF_INET, SOCK_STREAM, 0);
-    *address = (struct sockaddr_in){.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    if (bind(listener, (struct sockaddr *)address, length) || listen(listener, 1) ||
-        getsockname(listener, (struct sockaddr *)address, &length))
-        exit(2);
-    return listener;
 }
 
 static int connection_make(const struct sockaddr_in *address)

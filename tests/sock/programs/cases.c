@@ -1,6 +1,7 @@
 /* Calls with an answer that one can tell, on a connection between two processes that has been used for a while: the
  * answers must be the same with and without shared memory. Prints a line for each case.
  *   cases [NAME] */
+#include "../lib/listener.h"
 #include <aio.h>
 #include <arpa/inet.h>
 #include <errno.h>
@@ -1264,17 +1265,6 @@ static void shut_writer_server(int fd)
         _exit(9);
 }
 
-static int listen_here(struct sockaddr_in *address)
-{
-    socklen_t length = sizeof(*address);
-    int listener = socket(AF_INET, SOCK_STREAM, 0);
-    *address = (struct sockaddr_in){.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    if (bind(listener, (struct sockaddr *)address, length) || listen(listener, 4) ||
-        getsockname(listener, (struct sockaddr *)address, &length))
-        exit(1);
-    return listener;
-}
-
 /* A socket leaves its connection, and has another one afterwards. */
 static void anew_client(int fd)
 {
@@ -1282,7 +1272,7 @@ static void anew_client(int fd)
     struct sockaddr_in address;
     struct timeval limit = {2, 0};
     char data[5] = "";
-    int listener = listen_here(&address);
+    int listener = listener_make(&address);
     SAY(" %s", told(connect(fd, &none, sizeof(none))));
     SAY(" %s", told(connect(fd, (struct sockaddr *)&address, sizeof(address))));
     int other = accept(listener, NULL, NULL);
@@ -1600,7 +1590,7 @@ static size_t count_all(int fd)
 static void cancel_sendfile_client(int fd)
 {
     struct sockaddr_in address;
-    int listener = listen_here(&address), fresh = socket(AF_INET, SOCK_STREAM, 0);
+    int listener = listener_make(&address), fresh = socket(AF_INET, SOCK_STREAM, 0);
     int file = memfd_create("file", 0);
     if (connect(fresh, (struct sockaddr *)&address, sizeof(address)) || ftruncate(file, FILE_BYTES))
         _exit(9);
@@ -1792,7 +1782,7 @@ static const struct {
 static void run(size_t i)
 {
     struct sockaddr_in address;
-    int listener = listen_here(&address), status, used_before = strstr(cases[i].name, "stays TCP") ? 0 : 30;
+    int listener = listener_make(&address), status, used_before = strstr(cases[i].name, "stays TCP") ? 0 : 30;
     SAY("%s:", cases[i].name);
     pid_t server = fork();
     if (server == 0) {
