@@ -49,14 +49,18 @@ enum sock_end sock_end_look(struct sock_file *file)
     if (over != TCP_OVER && !dead)
         return END_NOT;
     if ((!left && !rung) || (error && error != ECONNRESET && error != EPIPE)) {
-        link->error = error; /* that the kernel would have told */
+        if (error)
+            link->error = error; /* that the kernel would have told */
         return END_NOT;
     }
     link->end = end_kind(file, error);
-    if (link->end == END_QUIET || (link->end == END_RESET && left && !error))
+    if (link->end == END_QUIET)
         link->error = 0;
-    else
+    else if (error)
         link->error = link->end == END_BROKEN ? error : ECONNRESET;
+    else if (link->end == END_RESET && !left)
+        link->error = ECONNRESET;
+    /* else there was none, and one that the kernel has told to a bell meanwhile stays (bell_error_keep) */
     atomic_store(&link->shut_out, true);
     if (dead)
         (void)sock_real.shutdown(sock_fd(file), SHUT_WR); /* what is sent from now on is refused */

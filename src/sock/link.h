@@ -85,7 +85,8 @@ struct sock_link {
     uint64_t empty_since;        /* ticks: the first of them */
     _Atomic uint32_t waited;     /* in our functions, fewer than so many empty reads ago */
     uint32_t waiting;  /* threads that wait for bytes */
-    _Atomic int error; /* that the kernel has told us, or would tell, once; the program has not heard it */
+    _Atomic int error; /* that the kernel has told us, or would tell, once; the program has not heard it. A bell may
+                        * leave one without the lock (send.c) */
     uint64_t counted;  /* ticks: when the holders were last counted */
 
     /* its place in an epoll set (epoll.h), changed under `receive` */

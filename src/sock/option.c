@@ -89,9 +89,7 @@ static bool error_is_ours(struct sock_file *file, int *error)
     bool hidden = atomic_load(&link->in_phase) == PHASE_RING &&
                   ring_filled(&(struct ring){file->mapping, sock_in(file)}, &link->reader) != 0;
     bool told = !hidden && sock_end_look(file) != END_NOT;
-    *error = hidden ? 0 : link->error;
-    if (!hidden)
-        link->error = 0;
+    *error = hidden ? 0 : atomic_exchange(&link->error, 0); /* at once: a bell may leave one (bell_error_keep) */
     sock_unlock(&link->receive);
     return hidden || told || *error;
 }

@@ -43,6 +43,16 @@ bool sock_out_switch(struct sock_file *file)
     return switched;
 }
 
+/* The kernel tells an error once, and has told it to a bell. Whatever else changes link->error has the other lock: so
+ * one that is there stays, and an end that was found to be a quiet one meanwhile, which has no error, takes this one
+ * away. seq_cst: here the error, then the end; sock_end_look stores the end, then the error. */
+static void bell_error_keep(struct sock_link *link)
+{
+    int none = 0, error = ECONNRESET;
+    if (atomic_compare_exchange_strong(&link->error, &none, error) && atomic_load(&link->end) == END_QUIET)
+        atomic_compare_exchange_strong(&link->error, &error, 0);
+}
+
 /* A bell that was counted and cannot be sent must not stay counted: the other side would wait for it. False: that. */
 static bool bell_send(struct sock_file *file)
 {
@@ -57,8 +67,8 @@ static bool bell_send(struct sock_file *file)
     while (sock_tcp_send(fd, "", 1) != 1) {
         if (errno == EPIPE || errno == ECONNRESET) {
             atomic_store(&file->link->shut_out, true); /* nothing reads any more: the kernel tells the program */
-            if (errno == ECONNRESET) /* it told us, and tells once */
-                file->link->error = ECONNRESET;
+            if (errno == ECONNRESET)
+                bell_error_keep(file->link);
             break;
         }
         seen = atomic_load(&out->bells);
