@@ -61,6 +61,7 @@ static void remember(struct sock_link *link, uint32_t set, int fd, const struct 
     atomic_store(&link->set_events, event->events);
     atomic_store(&link->set_data, event->data.u64);
     atomic_store(&link->set_spent, false);
+    atomic_store(&link->set_quiet, false);
     atomic_store(&link->set, set);
 }
 

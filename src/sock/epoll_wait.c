@@ -127,6 +127,34 @@ static void tell_later(uint32_t number, uint32_t events)
     sock_drop(file);
 }
 
+/* For a set without a place. True: the program is told of FILE. */
+static bool tell_now(struct call *call, struct sock_file *file, uint32_t events)
+{
+    uint32_t wanted = atomic_load(&file->link->set_events);
+    uint32_t ready = (uint16_t)sock_stream_from_kernel(file, (short)(wanted & 0x7fff), (short)events);
+    if (ready)
+        report(call, file->link, ready);
+    return ready != 0;
+}
+
+/* QUIET: the kernel is to tell changes only, see set.h. Registering looks at the socket again: what comes in between is
+ * told. */
+static void member_quiet(const struct call *call, uint32_t number, bool quiet)
+{
+    struct sock_file *file = sock_hold_number(number);
+    struct sock_link *link = file ? file->link : NULL;
+    if (link && atomic_load(&link->set_quiet) != quiet) {
+        sock_lock(&link->receive);
+        if (atomic_load(&link->set) == call->number && sock_joined(file) && atomic_load(&call->set->plain)) {
+            atomic_store(&link->set_quiet, quiet);
+            (void)sock_set_register(file, call->number);
+        }
+        sock_unlock(&link->receive);
+    }
+    if (file)
+        sock_drop(file);
+}
+
 /* What the kernel has told: the program's events stay, ours become bits, or are looked at where there is no place. */
 static void translate(struct call *call, int place, int count)
 {
@@ -146,16 +174,12 @@ static void translate(struct call *call, int place, int count)
             continue;
         }
         struct sock_file *file = member(call, number);
-        if (!file)
-            continue;
-        uint32_t wanted = atomic_load(&file->link->set_events);
-        uint32_t ready = (uint16_t)sock_stream_from_kernel(file, (short)(wanted & 0x7fff), (short)event.events);
-        if (ready) {
-            call->count = kept;
-            report(call, file->link, ready);
-            kept = call->count;
-        }
-        sock_drop(file);
+        call->count = kept;
+        bool told = file && tell_now(call, file, event.events);
+        kept = call->count;
+        if (file)
+            sock_drop(file);
+        member_quiet(call, number, !told);
     }
     call->count = kept;
 }

@@ -95,6 +95,7 @@ struct sock_link {
     _Atomic uint32_t set_events;
     _Atomic uint64_t set_data;
     _Atomic bool set_spent;         /* one-shot, and reported */
+    _Atomic bool set_quiet;         /* without a place: the kernel is to tell changes only (set.h) */
     _Atomic uint32_t set_reported;  /* events that the kernel has told */
     uint32_t kernel_set; /* where the kernel has it registered with our tag: generation and number; 0: nowhere */
     uint32_t kernel_events;

@@ -30,7 +30,7 @@ static uint32_t kernel_events(const struct sock_set *set, struct sock_file *file
     uint32_t wanted = atomic_load(&file->link->set_events), kernel = EPOLLIN | EPOLLRDHUP | (wanted & EPOLLPRI);
     if (atomic_load(&file->link->out_phase) != PHASE_RING)
         kernel |= wanted & EPOLLOUT;
-    return atomic_load(&set->plain) ? kernel : kernel | EPOLLET;
+    return atomic_load(&set->plain) && !atomic_load(&file->link->set_quiet) ? kernel : kernel | EPOLLET;
 }
 
 bool sock_set_own(struct sock_set *set)

@@ -8,7 +8,9 @@
  * A connection in a set that is plain, or in none that we know, is never moved to the ring: the kernel alone can tell
  * of it. A set becomes plain when it can have no place, another process waits in it, or it is waited for by another
  * way than epoll_wait. Then its members go back to TCP. Those that have bytes in their ring are read to the end first;
- * until then their registrations are level-triggered, and what the kernel tells is looked at one by one. */
+ * until then their registrations are level-triggered, and what the kernel tells is looked at one by one. The kernel
+ * may tell what the program is not to hear: of a one-shot member that was reported, or events that it has not asked
+ * for. It would tell the same again at once, so that member is edge-triggered (quiet) until there is something. */
 #ifndef SOCK_SET_H
 #define SOCK_SET_H
 

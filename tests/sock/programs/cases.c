@@ -836,6 +836,49 @@ static void nested_server(int fd)
     pause_ms(200);
 }
 
+/* What a set is not to tell, of a member that was told once or has no events, does not keep the processor busy. */
+static const char *waited_idle(int set)
+{
+    struct timespec before, after;
+    struct epoll_event got;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &before);
+    int n = epoll_wait(set, &got, 1, 200);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &after);
+    long ms = (after.tv_sec - before.tv_sec) * 1000 + (after.tv_nsec - before.tv_nsec) / 1000000;
+    return n ? "told" : ms < 100 ? "slept" : "was busy";
+}
+static void untold_client(int fd)
+{
+    int inner = epoll_create1(0), outer = epoll_create1(0);
+    struct epoll_event event = {.events = EPOLLIN | EPOLLONESHOT, .data.u64 = 7}, got = {0};
+    char byte;
+    epoll_ctl(inner, EPOLL_CTL_ADD, fd, &event);
+    epoll_ctl(outer, EPOLL_CTL_ADD, inner, &(struct epoll_event){.events = EPOLLIN});
+    SAY(" %d", epoll_wait(inner, &got, 1, 3000));
+    SAY(" of %d, %s,", (int)got.data.u64, waited_idle(inner));
+    event.events = 0;
+    epoll_ctl(inner, EPOLL_CTL_MOD, fd, &event);
+    SAY(" %s without events,", waited_idle(inner));
+    event.events = EPOLLIN;
+    epoll_ctl(inner, EPOLL_CTL_MOD, fd, &event);
+    SAY(" then %d", epoll_wait(inner, &got, 1, 3000));
+    SAY(" and %d,", epoll_wait(inner, &got, 1, 3000));
+    event.events = EPOLLIN | EPOLLONESHOT;
+    epoll_ctl(inner, EPOLL_CTL_MOD, fd, &event);
+    SAY(" once %d,", epoll_wait(inner, &got, 1, 3000));
+    shutdown(fd, SHUT_RDWR); /* a hang-up, which is told of every member but one that was told once */
+    SAY(" %s,", waited_idle(inner));
+    SAY(" %s", told(read(fd, &byte, 1)));
+    close(outer);
+    close(inner);
+}
+static void untold_server(int fd)
+{
+    char byte;
+    if (write(fd, "x", 1) != 1 || read(fd, &byte, 1) != 0)
+        _exit(8);
+}
+
 /* Both write a megabyte before either reads: TCP's buffers take it. */
 static void burst(int fd)
 {
@@ -1746,6 +1789,7 @@ static const struct {
     {"closed by a child, in a set", child_closes_client, nested_server},
     {"vfork beside fork", vfork_client, vfork_server},
     {"nested", nested_client, nested_server},
+    {"not told, in a nested set", untold_client, untold_server},
     {"burst", burst_client, burst_server},
     {"full", full_client, full_server},
     {"full, a program begins", full_exec_client, full_exec_server},
