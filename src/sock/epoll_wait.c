@@ -127,14 +127,14 @@ static void tell_later(uint32_t number, uint32_t events)
     sock_drop(file);
 }
 
-/* For a set without a place. True: the program is told of FILE. */
+/* For a set without a place. True: the program is told of FILE, and is to be told of it again. */
 static bool tell_now(struct call *call, struct sock_file *file, uint32_t events)
 {
     uint32_t wanted = atomic_load(&file->link->set_events);
     uint32_t ready = (uint16_t)sock_stream_from_kernel(file, (short)(wanted & 0x7fff), (short)events);
     if (ready)
         report(call, file->link, ready);
-    return ready != 0;
+    return ready && !(wanted & EPOLLET);
 }
 
 /* QUIET: the kernel is to tell changes only, see set.h. Registering looks at the socket again: what comes in between is
@@ -175,11 +175,11 @@ static void translate(struct call *call, int place, int count)
         }
         struct sock_file *file = member(call, number);
         call->count = kept;
-        bool told = file && tell_now(call, file, event.events);
+        bool again = file && tell_now(call, file, event.events);
         kept = call->count;
         if (file)
             sock_drop(file);
-        member_quiet(call, number, !told);
+        member_quiet(call, number, !again);
     }
     call->count = kept;
 }

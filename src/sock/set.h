@@ -10,7 +10,8 @@
  * way than epoll_wait. Then its members go back to TCP. Those that have bytes in their ring are read to the end first;
  * until then their registrations are level-triggered, and what the kernel tells is looked at one by one. The kernel
  * may tell what the program is not to hear: of a one-shot member that was reported, or events that it has not asked
- * for. It would tell the same again at once, so that member is edge-triggered (quiet) until there is something. */
+ * for. It would tell the same again at once, so that member is edge-triggered (quiet) until there is something; and so
+ * is one that the program has registered so, once it has been told. */
 #ifndef SOCK_SET_H
 #define SOCK_SET_H
 

@@ -863,6 +863,12 @@ static void untold_client(int fd)
     epoll_ctl(inner, EPOLL_CTL_MOD, fd, &event);
     SAY(" then %d", epoll_wait(inner, &got, 1, 3000));
     SAY(" and %d,", epoll_wait(inner, &got, 1, 3000));
+    event.events = EPOLLIN | EPOLLOUT | EPOLLET;
+    epoll_ctl(inner, EPOLL_CTL_MOD, fd, &event);
+    int times = 0;
+    while (times < 10 && epoll_wait(inner, &got, 1, 50) == 1)
+        times++;
+    SAY(" by edges %s,", times == 0 ? "never" : times < 10 ? "told" : "told all the time");
     event.events = EPOLLIN | EPOLLONESHOT;
     epoll_ctl(inner, EPOLL_CTL_MOD, fd, &event);
     SAY(" once %d,", epoll_wait(inner, &got, 1, 3000));
