@@ -187,7 +187,8 @@ static void translate(struct call *call, int place, int count)
 static int ms_left(const struct call *call)
 {
     uint64_t now = call->deadline ? vbase_clock_ns() : 0, ns = call->deadline > now ? call->deadline - now : 0;
-    uint64_t blind = atomic_load(&call->set->blind), ms = (ns + 999999) / 1000000;
+    uint64_t ms = (ns + 999999) / 1000000;
+    uint64_t blind = atomic_load(&call->set->plain) ? 0 : atomic_load(&call->set->blind); /* the kernel tells of room */
     if (blind && (!call->deadline || blind < ms))
         return (int)blind;
     if (!call->deadline)
