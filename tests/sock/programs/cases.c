@@ -985,6 +985,8 @@ static void numbers_client(int fd)
         if (i == 1)
             copy = (int)syscall(SYS_fcntl, fd, F_DUPFD_CLOEXEC, 50);
     }
+    SAY(" %s", told(syscall(SYS_shutdown, copy, SHUT_WR)));
+    SAY(" %s,", told(recv(copy, data, 4, MSG_WAITALL))); /* the other end goes on to write */
     SAY(" %s", told(syscall(SYS_close, copy)));
     SAY(" %s", told(syscall(SYS_read, -1, data, 1)));
     alarm(0);
@@ -995,6 +997,8 @@ static void numbers_server(int fd)
     for (int i = 0; i < 4; i++)
         if (recv(fd, data, 3, MSG_WAITALL) != 3 || write(fd, "tell", 4) != 4)
             _exit(8);
+    if (read(fd, data, 1) != 0 || write(fd, "last", 4) != 4)
+        _exit(9);
 }
 
 /* Standard input is the connection: some bytes are there before, some come later. */
