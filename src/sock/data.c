@@ -166,12 +166,16 @@ static int receive_several(int fd, struct mmsghdr *messages, unsigned count, int
     return done ? (int)done : -1;
 }
 
+static bool is_wrong(const struct timespec *time)
+{
+    return time && (time->tv_sec < 0 || time->tv_nsec < 0 || time->tv_nsec >= 1000000000);
+}
+
 int sock_recvmmsg(int fd, struct mmsghdr *messages, unsigned count, int flags, struct timespec *time)
 {
     struct move move;
     ssize_t n;
-    bool wrong = time && (time->tv_sec < 0 || time->tv_nsec < 0 || time->tv_nsec >= 1000000000);
-    if (!sock_known(fd) || !messages || !count || wrong) {
+    if (!sock_known(fd) || !messages || !count || is_wrong(time)) {
         uint32_t freezes = sock_freezes();
         int got = sock_real.recvmmsg(fd, messages, count, flags, time);
         for (int i = 0; i < got; i++)

@@ -57,12 +57,19 @@ static bool option_kept(int fd, int level, int name, bool set, int *value)
     return ours;
 }
 
+/* Others are the kernel's alone: their value may be memory that cannot be read. */
+static bool may_be_ours(int level, int name)
+{
+    return level == SOL_SOCKET ? name == SO_ERROR : level == IPPROTO_TCP && sock_tcp_kept(name) >= 0;
+}
+
 int sock_setsockopt(int fd, int level, int name, const void *value, socklen_t length)
 {
     int wanted = 0;
-    if (value && length >= sizeof(wanted))
+    bool given = value && length >= sizeof(wanted) && may_be_ours(level, name);
+    if (given)
         memcpy(&wanted, value, sizeof(wanted));
-    if (value && length >= sizeof(wanted) && option_kept(fd, level, name, true, &wanted))
+    if (given && option_kept(fd, level, name, true, &wanted))
         return 0;
     int result = sock_real.setsockopt(fd, level, name, value, length);
     struct sock_file *file = result == 0 ? sock_hold(fd) : NULL;
@@ -111,7 +118,7 @@ int sock_getsockopt(int fd, int level, int name, void *value, socklen_t *length)
         (void)sock_stream_never(file);
         sock_drop(file);
     }
-    if (!value || !length || *length < sizeof(ours) ||
+    if (!value || !length || !may_be_ours(level, name) || *length < sizeof(ours) ||
         !(option_kept(fd, level, name, false, &ours) || error_kept(fd, level, name, &ours)))
         return sock_real.getsockopt(fd, level, name, value, length);
     memcpy(value, &ours, sizeof(ours));

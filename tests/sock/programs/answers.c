@@ -39,10 +39,12 @@ int main(void)
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     struct sockaddr none = {.sa_family = AF_UNSPEC}, peer;
     socklen_t length = sizeof(address);
-    int pair[2];
+    int pair[2], option;
     say("poll without sockets", poll((struct pollfd *)(void *)nowhere, 1, 0));
     say("a pair of sockets", socketpair(AF_UNIX, SOCK_STREAM, 0, pair));
     say("sendmsg without TCP", (int)sendmsg(pair[0], (struct msghdr *)(void *)nowhere, 0));
+    struct mmsghdr messages = {.msg_len = 0};
+    say("recvmmsg without TCP", recvmmsg(pair[0], &messages, 1, MSG_DONTWAIT, (struct timespec *)(void *)nowhere));
     int listener = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0), caller = socket(AF_INET, SOCK_STREAM, 0);
     say("bind", bind(listener, (struct sockaddr *)&address, length));
     say("listen", listen(listener, 4));
@@ -51,6 +53,8 @@ int main(void)
     say("accept of none", accept(listener, &peer, (socklen_t *)(void *)nowhere));
     say("connect", connect(caller, (struct sockaddr *)&address, length));
     say("accept", accept(listener, &peer, (socklen_t *)(void *)nowhere));
+    say("setsockopt", setsockopt(caller, SOL_SOCKET, SO_KEEPALIVE, nowhere, sizeof(int)));
+    say("getsockopt", getsockopt(caller, SOL_SOCKET, SO_KEEPALIVE, &option, (socklen_t *)(void *)nowhere));
     say("connect to nothing", connect(caller, &none, sizeof(none)));
     say("connect anew", connect(caller, (struct sockaddr *)&address, length));
     handler_once();
