@@ -1,6 +1,5 @@
 /* What the kernel answers to calls with addresses that cannot be read, and about handlers; knows nothing of Viaduct.
  * Prints a line for each. */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <netinet/in.h>
 #include <poll.h>
