@@ -56,17 +56,24 @@ static uint32_t ring_make(struct vi_region *region)
     return (uint32_t)region->key.word[0];
 }
 
+/* A ring of frames that the device sends late, and that is given back meanwhile: its key. */
+static uint32_t ring_under_way(void)
+{
+    struct vi_region region;
+    uint32_t key = ring_make(&region);
+    double_late(true);
+    for (uint64_t i = 0; i < FRAMES; i++)
+        frame_send(&region, i);
+    vi_dereg(&region);
+    return key;
+}
+
 /* A ring that has grown goes while its frames are under way. */
 static void grows(void)
 {
     meet();
     if (suite.rank == 0) {
-        struct vi_region region;
-        uint32_t key = ring_make(&region);
-        double_late(true);
-        for (uint64_t i = 0; i < FRAMES; i++)
-            frame_send(&region, i);
-        vi_dereg(&region);
+        uint32_t key = ring_under_way();
         memory_stir();
         CHECK(double_good(key));
         double_late(false);
@@ -110,12 +117,7 @@ static void lost(void)
 {
     meet();
     if (suite.rank == 0) {
-        struct vi_region region;
-        uint32_t key = ring_make(&region);
-        double_late(true);
-        for (uint64_t i = 0; i < FRAMES; i++)
-            frame_send(&region, i);
-        vi_dereg(&region);
+        uint32_t key = ring_under_way();
         CHECK(double_good(key));
         vi_disconnect_abruptly(suite.vi[1]);
         suite.vi[1] = NULL;
