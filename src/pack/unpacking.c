@@ -165,15 +165,15 @@ static inline bool message_is_awaited(const vd_channel *channel, int remote)
     return awaited != PACK_NOBODY && (remote == VD_ANYONE || awaited == VD_ANYONE || awaited == remote);
 }
 
-/* One thread at a time takes a first frame and counts it: their order is that of the numbers. LOOKED: it was our turn
- * to try. */
-static int message_take_now(vd_channel *channel, int remote, vd_connection *connection, bool *looked)
+/* One thread at a time takes a first frame and counts it: their order is that of the numbers. OWN: vd_begin_unpacking
+ * waits for it. LOOKED: it was our turn to try. */
+static int message_take_now(vd_channel *channel, int remote, vd_connection *connection, bool own, bool *looked)
 {
     struct msg_where from = {channel->context, remote, PACK_TAG_FIRST};
     struct type_buffer buffer = {.base = connection->frame, .count = PACK_FRAME};
     struct msg_message *message;
     struct msg_request request = {.completed = NULL};
-    *looked = vpack_threads ? base_lock_try(&channel->first_in) : !message_is_awaited(channel, remote);
+    *looked = vpack_threads ? base_lock_try(&channel->first_in) : own || !message_is_awaited(channel, remote);
     if (!*looked)
         return ERR_AGAIN; /* tried only: the probe makes progress, which may call a handler, which may come here */
     int error = vmsg_message_probe(&from, &message, &request.result);
@@ -194,6 +194,7 @@ struct begin_wait {
     vd_channel *channel;
     int remote, error;
     vd_connection *connection;
+    bool own;
 };
 
 /* Are all ranks dead that could send it? */
@@ -210,10 +211,10 @@ static bool senders_are_dead(const vd_channel *channel, int remote)
 }
 
 /* Messages of a dead rank come before the news of its death. */
-static int message_take_or_fail(vd_channel *channel, int remote, vd_connection *connection)
+static int message_take_or_fail(vd_channel *channel, int remote, vd_connection *connection, bool own)
 {
     bool looked;
-    int error = message_take_now(channel, remote, connection, &looked);
+    int error = message_take_now(channel, remote, connection, own, &looked);
     if (error == ERR_AGAIN && looked && unlikely(senders_are_dead(channel, remote)) && !vmsg_progress())
         error = vbase_fail(ERR_PEER_DEAD, "channel %s: all ranks that could send have ended", channel->name);
     return error;
@@ -223,15 +224,21 @@ static bool message_has_begun(void *context)
 {
     struct begin_wait *wait = context;
     if (wait->error == ERR_AGAIN)
-        wait->error = message_take_or_fail(wait->channel, wait->remote, wait->connection);
+        wait->error = message_take_or_fail(wait->channel, wait->remote, wait->connection, wait->own);
     return wait->error != ERR_AGAIN;
 }
 
-/* The thread that finds a message takes and counts it at once: a handler may take others meanwhile. */
+/* The thread that finds a message takes and counts it at once: a handler may take others meanwhile. Where no other
+ * thread calls, the handler leaves the one that is waited for. */
 static int message_take_waiting(vd_channel *channel, int remote, vd_connection *connection)
 {
-    struct begin_wait wait = {channel, remote, ERR_AGAIN, connection};
+    bool own = !vpack_threads && channel->awaited == PACK_NOBODY;
+    struct begin_wait wait = {channel, remote, ERR_AGAIN, connection, own};
+    if (own)
+        channel->awaited = remote;
     int error = vmsg_wait_until(message_has_begun, &wait);
+    if (own)
+        channel->awaited = PACK_NOBODY;
     return wait.error == ERR_AGAIN ? error : wait.error;
 }
 
@@ -289,7 +296,7 @@ VEXPORT int vd_begin_unpacking_now(vd_channel *channel, int remote, vd_connectio
     vd_connection *connection = vpack_take(channel, true);
     if (!connection)
         return vd_error();
-    int error = message_take_or_fail(channel, remote, connection);
+    int error = message_take_or_fail(channel, remote, connection, false);
     if (error)
         vpack_give(connection);
     else

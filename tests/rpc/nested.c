@@ -8,6 +8,7 @@ enum { ROUNDS = 200, EACH = 8, LENGTH = 3000 };
 static vd_channel *channel;
 static int got[3];
 static bool came[3][ROUNDS * EACH];
+static int sent[2]; /* a pipe: what rank 1 sent first lies at rank 0 */
 
 static void take(vd_connection *from)
 {
@@ -62,12 +63,44 @@ static void take_all(void)
             take(from);
 }
 
+static void handle_steal(vd_call *call, void *context)
+{
+    vd_connection *from;
+    (void)call, (void)context;
+    CHECK_EQUAL(vd_begin_unpacking_now(context, VD_ANYONE, &from), VD_AGAIN);
+}
+
+/* The first wait of a channel finds a message and a call that came before it: the message is that of the wait, and the
+ * handler leaves it. */
+static void first_wait(int rank)
+{
+    int number = 17;
+    char byte = 0;
+    vd_channel *first = channel_open("first");
+    CHECK_EQUAL(vd_rpc_register("steal", handle_steal, first, VD_AT_ONCE), VD_OK);
+    CHECK_EQUAL(vd_rpc_start(0), VD_OK);
+    if (rank == 1) {
+        vd_connection *to = vd_begin_packing(first, 0);
+        CHECK_EQUAL(vd_pack(to, &number, sizeof number, VD_SEND_SAFER, VD_RECEIVE_EXPRESS), VD_OK);
+        CHECK_EQUAL(vd_end_packing(to), VD_OK);
+        CHECK_EQUAL(vd_rpc_send(vd_rpc_begin(0, "steal", VD_ONE_WAY)), VD_OK);
+        CHECK_EQUAL(write(sent[1], &byte, 1), 1);
+    }
+    if (rank == 0) {
+        CHECK_EQUAL(read(sent[0], &byte, 1), 1);
+        vd_connection *from = vd_begin_unpacking(first);
+        CHECK_EQUAL(vd_unpack(from, &number, sizeof number, VD_SEND_SAFER, VD_RECEIVE_EXPRESS), VD_OK);
+        CHECK_EQUAL(vd_end_unpacking(from), VD_OK);
+        CHECK_EQUAL(number, 17);
+    }
+}
+
 static void body(int rank)
 {
     CHECK_EQUAL(vd_init(), VD_OK);
-    channel = channel_open("numbers");
-    CHECK_EQUAL(vd_rpc_start(0), VD_OK);
     CHECK_EQUAL(vd_rpc_register("take", handle_take, NULL, VD_AT_ONCE), VD_OK);
+    first_wait(rank);
+    channel = channel_open("numbers");
     if (rank)
         send_all(rank);
     else
@@ -77,6 +110,7 @@ static void body(int rank)
 
 int main(void)
 {
+    CHECK_EQUAL(pipe(sent), 0);
     harness_run(3, body);
     return check_done();
 }
