@@ -56,10 +56,11 @@ void vmsg_finish(struct msg_request *request)
     vmsg_wake();
 }
 
+/* Not all where a callback starts what completes at once, again and again: the thread has something to wait for. */
 bool vmsg_callbacks_run(void)
 {
-    bool ran = false;
     struct list_node *node;
+    uint64_t ran = 0;
     do {
         msg_lock(&vmsg_engine.leaf);
         node = list_first(&vmsg_engine.finished);
@@ -71,8 +72,8 @@ bool vmsg_callbacks_run(void)
             void (*completed)(struct msg_request *) = request->completed;
             msg_publish(request);
             completed(request); /* which may free it */
-            ran = true;
+            ran++;
         }
-    } while (node);
-    return ran;
+    } while (node && ran < TUNED(POLL_EVENTS));
+    return ran > 0;
 }

@@ -184,9 +184,10 @@ VEXPORT int vmsg_send_start(struct msg_request *request, const struct msg_where 
 VEXPORT int vmsg_recv_start(struct msg_request *request, const struct msg_where *from,
                             const struct type_buffer *buffer) MUST_CHECK;
 
-/* The second for a taker. */
+/* The second for a taker. It may ask for one more turn. */
 VEXPORT int vmsg_recv_take(struct msg_request *request, const struct msg_where *from,
                            const struct type_buffer *buffer, const struct msg_taker *taker) MUST_CHECK;
+VEXPORT void vmsg_taker_again(void);
 
 /* Asks to cancel. The request still completes, with result.error ERR_CANCELLED where the cancel won. A receive is
  * decided at once; a send that was announced is decided by its receiver's engine. */

@@ -13,6 +13,12 @@ bool vmsg_taker_turn(void)
     return turn;
 }
 
+void vmsg_taker_again(void)
+{
+    atomic_store_explicit(&vmsg_engine.turn, true, memory_order_release); /* pairs with vmsg_taker_turn */
+    vmsg_wake();
+}
+
 bool vmsg_taker_takes(const struct msg_envelope *envelope)
 {
     enum msg_taken taken = vmsg_engine.taker->take(envelope->source, envelope->payload, envelope->total);

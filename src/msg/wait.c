@@ -391,7 +391,8 @@ static inline __attribute__((always_inline)) int wait_for(bool (*ready)(void *),
             waiting_restart(&waiting);
             if (unlikely(++rounds % TUNED(DEATH_ROUNDS) == 0))
                 vmsg_death_look();
-            continue;
+            if (likely(!limit || clock_ticks() < limit))
+                continue;
         }
         if (limit && !error && clock_ticks() >= limit)
             error = ERR_TIMEOUT, waiting.late = false;

@@ -3,6 +3,7 @@
 #include "rpc/rpc.h"
 
 #define DEATH_TURNS 1024
+#define AT_ONCE_MOST 64 /* calls in one turn */
 
 VEXPORT int vd_rpc_register(const char *name, vd_handler *handler, void *context, vd_place place)
 {
@@ -162,12 +163,15 @@ void vrpc_called(int remote, const struct rpc_head *head, vd_connection *connect
     }
 }
 
+/* While a handler waits for a long block others are queued. After so many the thread looks at what it waits for
+ * itself. */
 void vrpc_run_at_once(void)
 {
     struct list_node *node;
+    int left = AT_ONCE_MOST;
     do {
         rpc_lock();
-        node = vrpc.running ? NULL : list_take_first(&vrpc.at_once);
+        node = vrpc.running || !left ? NULL : list_take_first(&vrpc.at_once);
         if (node)
             vrpc.running = container_of(node, vd_call, link);
         rpc_unlock();
@@ -176,8 +180,11 @@ void vrpc_run_at_once(void)
             vpack_inside = PACK_INSIDE_AT_ONCE;
             call_run(container_of(node, vd_call, link));
             vpack_inside = outside;
+            left--;
         }
     } while (node);
+    if (unlikely(!left))
+        vmsg_taker_again();
 }
 
 static bool call_cancel(vd_call *call, int remote, uint64_t id)
