@@ -74,7 +74,14 @@ VEXPORT uint64_t vbase_pid_space(void);
 #define COUNT_ADD(name, n) (vbase_counters->name += (uint64_t)(n))
 #endif
 #define COUNT(name) COUNT_ADD(name, 1)
-#define COUNT_CARDS 8 /* counters card0 to card7, in a row */
+
+/* Rows of counters that begin with card0, frames0 and lost0: of each network card. */
+#define COUNT_CARDS 8
+static inline void base_count_card(uint64_t *first, unsigned card, uint64_t more)
+{
+    uint64_t *count = first + card; /* plain stores: as COUNT */
+    __atomic_store_n(count, __atomic_load_n(count, __ATOMIC_RELAXED) + more, __ATOMIC_RELAXED);
+}
 
 /* Written by one thread at a time. */
 static inline struct base_waiting *vbase_waiting_begin(void)

@@ -325,6 +325,7 @@ static void loss_tell(const struct msg_peer *peer, struct vi *vi, int cause)
     COUNT(rails_lost);
     VMSG_EVENT(MSG_EVENT_LINK_DOWN, peer->world, 0);
     (void)vi_query(vi, &state);
+    base_count_card(&vbase_counters->lost0, state.card, 1);
     LOG_INFO("rail %u to rank %d is down: %s (%s: %s)%s", (unsigned)(vi->name >> 32), peer->world,
              state.path ? state.path : "unknown cards", vbase_error_name(cause), vbase_error_detail(),
              peer->vi != vi ? "" : peer->far->held > 1 ? "; another one carries" : "; it is called again");

@@ -177,6 +177,7 @@ struct vi_state {
     uint32_t round_trip_ns;  /* 0 unknown */
     uint32_t least_trip_ns;  /* of the last minutes */
     uint64_t crowd;          /* bytes on their way through the same card of ours, to any peer */
+    uint8_t card;            /* of ours, its ordinal; 0: the first, or none */
     const char *path;        /* the cards at both ends, in words; NULL: none, or not yet. Lives as the vi does */
 };
 

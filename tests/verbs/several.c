@@ -98,6 +98,26 @@ static void late(int rank, bool cut)
         ports(true);
 }
 
+static uint64_t cards_sum(const uint64_t *first)
+{
+    uint64_t sum = 0;
+    for (int card = 0; card < COUNT_CARDS; card++)
+        sum += first[card];
+    return sum;
+}
+
+/* Each rank sends all bytes of a round, or reads those of the other: they count as the card's. */
+static unsigned counted(int rank, unsigned round)
+{
+    uint64_t bytes = cards_sum(&vbase_counters->card0), frames = cards_sum(&vbase_counters->frames0), all = 0;
+    for (int i = 0; i < MESSAGES; i++)
+        all += lengths[i];
+    exchange(rank, round, -1);
+    CHECK(cards_sum(&vbase_counters->card0) - bytes >= all);
+    CHECK(cards_sum(&vbase_counters->frames0) - frames >= MESSAGES);
+    return round + 1;
+}
+
 static void memory_take(void)
 {
     for (int i = 0; i < MESSAGES; i++) {
@@ -129,6 +149,7 @@ static void body(int rank)
 {
     memory_take();
     unsigned round = rounds_until(rank, 0, "verbs");
+    round = counted(rank, round);
     late(rank, false);
     late(rank, true);
     round = rounds_until(rank, round, "verbs");
@@ -138,6 +159,7 @@ static void body(int rank)
         exchange(rank, round++, rank == times % 2 ? true : -1);
         round = rounds_until(rank, round, "verbs");
     }
+    CHECK_EQUAL(cards_sum(&vbase_counters->lost0), vbase_counters->rails_lost);
     memory_give();
 }
 

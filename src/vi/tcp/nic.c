@@ -271,6 +271,7 @@ static int tcp_query(struct vi *base, struct vi_state *state)
         .least_trip_ns = info.tcpi_min_rtt < UINT32_MAX / 1000 ? info.tcpi_min_rtt * 1000 : UINT32_MAX,
         .crowd = bytes,
         .path = vi->call.path[0] ? vi->call.path : NULL,
+        .card = vi->call.card,
     };
     base_unlock(&vi->lock);
     return OK;

@@ -42,8 +42,7 @@ static ssize_t socket_send(struct tcp_vi *vi, const struct iovec *piece, int pie
     struct msghdr message = {.msg_iov = (struct iovec *)piece, .msg_iovlen = (size_t)pieces};
     ssize_t sent = sendmsg(vi->call.link->fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
     if (sent >= 0) {
-        uint64_t *count = &vbase_counters->card0 + vi->call.card; /* plain stores: as COUNT */
-        __atomic_store_n(count, __atomic_load_n(count, __ATOMIC_RELAXED) + (uint64_t)sent, __ATOMIC_RELAXED);
+        base_count_card(&vbase_counters->card0, vi->call.card, (uint64_t)sent);
         return sent;
     }
     return errno == EAGAIN || errno == EINTR || errno == ENOBUFS ? 0 : -1;
@@ -62,6 +61,8 @@ static uint64_t count_frame(struct tcp_vi *vi)
 {
     uint64_t number = atomic_load_explicit(&vi->sent, memory_order_relaxed) + 1;
     atomic_store_explicit(&vi->sent, number, memory_order_release); /* pairs with the poll's judgement of `taken` */
+    if (likely(vi->call.link)) /* else it is not known over which card it goes */
+        base_count_card(&vbase_counters->frames0, vi->call.card, 1);
     return number;
 }
 

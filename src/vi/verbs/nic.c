@@ -187,6 +187,7 @@ static int verbs_query(struct vi *base, struct vi_state *state)
         .put = !vi->failed,
         .backlog = atomic_load_explicit(&vi->call.vi.waiting, memory_order_relaxed),
         .path = vi->call.path[0] ? vi->call.path : NULL,
+        .card = vi->call.card,
     };
     base_unlock(&vi->lock);
     return OK;

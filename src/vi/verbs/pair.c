@@ -105,6 +105,9 @@ int verbs_post(struct verbs_vi *vi, struct ibverbs_send_wr *wr, const struct ver
 {
     struct verbs_place *at = &vi->place[vi->posted % VERBS_PLACES];
     struct ibverbs_send_wr *bad;
+    uint64_t length = 0;
+    for (int i = 0; i < wr->num_sge; i++)
+        length += wr->sg_list[i].length;
     wr->wr_id = (uintptr_t)at | VERBS_OF_PLACE;
     if (place || vi->posted % TUNED(VERBS_SIGNAL) == 0)
         wr->send_flags |= IBVERBS_SEND_SIGNALED;
@@ -119,6 +122,8 @@ int verbs_post(struct verbs_vi *vi, struct ibverbs_send_wr *wr, const struct ver
                           strerror(number));
     }
     vi->posted++;
+    base_count_card(&vbase_counters->frames0, vi->adapter->card, 1);
+    base_count_card(&vbase_counters->card0, vi->adapter->card, length);
     return OK;
 }
 
