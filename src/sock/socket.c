@@ -3,8 +3,10 @@
 #include "sock/epoll.h"
 #include "sock/hooks.h"
 #include "sock/meet.h"
+#include "sock/policy.h"
 #include "sock/stdio.h"
 #include "sock/stream.h"
+#include "sock/trial.h"
 #include "sock/wait.h"
 
 #include <errno.h>
@@ -82,32 +84,39 @@ int sock_connect(int fd, const struct sockaddr *address, socklen_t length)
     return result;
 }
 
-/* A listener may have come over exec: then the address that the caller wants to have tells what it is. A connection has
- * the options of its listener. */
-static void accepted(int listener, int fd, const struct sockaddr *address, const socklen_t *length, uint32_t freezes)
+/* The kernel says what was accepted on a listener that we have not seen made: it came over exec, or in a message. */
+static bool may_move(int fd)
 {
-    bool told = fd >= 0 && address && length && *length >= sizeof(address->sa_family);
+    if (!sock_policy.on || sock_trial_forbids())
+        return false;
+    int protocol = 0, saved = errno;
+    socklen_t length = sizeof(protocol);
+    (void)sock_real.getsockopt(fd, SOL_SOCKET, SO_PROTOCOL, &protocol, &length);
+    errno = saved;
+    return protocol == IPPROTO_TCP;
+}
+
+/* A connection has the options of its listener. */
+static int accepted(int listener, int fd, uint32_t freezes)
+{
     struct sock_file *file = fd >= 0 ? sock_hold(listener) : NULL;
-    if (file || (fd >= 0 && (sock_known(listener) || (told && is_internet(address->sa_family)))))
+    if (file || (fd >= 0 && may_move(fd)))
         track(fd, STAGE_PLAIN, freezes, file && file->link->special);
     if (file)
         sock_drop(file);
+    return fd;
 }
 
 int sock_accept(int listener, struct sockaddr *address, socklen_t *length)
 {
     uint32_t freezes = sock_freezes();
-    int fd = sock_real.accept(listener, address, length);
-    accepted(listener, fd, address, length, freezes);
-    return fd;
+    return accepted(listener, sock_real.accept(listener, address, length), freezes);
 }
 
 int sock_accept4(int listener, struct sockaddr *address, socklen_t *length, int flags)
 {
     uint32_t freezes = sock_freezes();
-    int fd = sock_real.accept4(listener, address, length, flags);
-    accepted(listener, fd, address, length, freezes);
-    return fd;
+    return accepted(listener, sock_real.accept4(listener, address, length, flags), freezes);
 }
 
 /* Ends the change in which TO was made. */

@@ -99,6 +99,21 @@ static bool option_is_set(int fd, int level, int name)
     return false;
 }
 
+/* The kernel says how many steps it has, or that it shows none of them. */
+static bool has_filter(int fd)
+{
+    socklen_t steps = 0;
+    return sock_real.getsockopt(fd, SOL_SOCKET, SO_GET_FILTER, NULL, &steps) != 0 ? errno == EACCES : steps > 0;
+}
+
+static bool is_paced(int fd)
+{
+    uint32_t most = UINT32_MAX;
+    socklen_t length = sizeof(most);
+    (void)sock_real.getsockopt(fd, SOL_SOCKET, SO_MAX_PACING_RATE, &most, &length);
+    return most != UINT32_MAX;
+}
+
 bool sock_tcp_special(int fd)
 {
     int urgent_in_line = option_is_set(fd, SOL_SOCKET, SO_TIMESTAMP) || option_is_set(fd, SOL_SOCKET, SO_TIMESTAMPNS) ||
@@ -106,7 +121,7 @@ bool sock_tcp_special(int fd)
     int low = 1;
     socklen_t length = sizeof(low);
     (void)sock_real.getsockopt(fd, SOL_SOCKET, SO_RCVLOWAT, &low, &length);
-    return urgent_in_line || low > 1 || option_is_set(fd, SOL_SOCKET, SO_ZEROCOPY) ||
+    return urgent_in_line || low > 1 || has_filter(fd) || is_paced(fd) || option_is_set(fd, SOL_SOCKET, SO_ZEROCOPY) ||
            option_is_set(fd, IPPROTO_TCP, TCP_ULP) || option_is_set(fd, IPPROTO_TCP, TCP_REPAIR);
 }
 
