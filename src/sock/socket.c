@@ -45,7 +45,8 @@ int sock_socket(int family, int type, int protocol)
     return fd;
 }
 
-/* Connecting to nothing dissolves the connection; the socket may connect again, and stays TCP. */
+/* Connecting to nothing dissolves the connection; the socket may connect again, and stays TCP: some kernels do not begin
+ * the counts of its bytes anew, which say where the ring is to begin. */
 static void dissolve(struct sock_file *file)
 {
     atomic_store(&file->link->never, true);
