@@ -169,6 +169,7 @@ void sock_unseen_none(void)
 {
     atomic_store(&unseen, 0);
     sock_limit_child();
+    sock_signal_child();
 }
 
 /* A thread that was cancelled in a change would leave it counted, and the next fork would wait for ever. */

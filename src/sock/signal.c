@@ -1,7 +1,9 @@
 /* sigaction and signal; see signal.h. The kernel knows one function of ours as the handler of all signals, which looks
  * where the thread is and calls the program's. */
 #include "sock/signal.h"
+#include "base/atomic.h"
 #include "sock/hooks.h"
+#include "sock/step.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -14,8 +16,11 @@
 #define SIGNALS   65
 #define OWN_FLAGS (int)(SA_SIGINFO | SA_RESETHAND) /* that the kernel is told otherwise than the program has said */
 
+typedef void (*handler_function)(int, siginfo_t *, void *);
+static void arrived(int number, siginfo_t *info, void *context);
+
 static struct {
-    void (*_Atomic handler)(int, siginfo_t *, void *);
+    _Atomic handler_function handler;
     _Atomic int flags;
 } program[SIGNALS];
 
@@ -35,20 +40,56 @@ static bool is_fault(int number, const siginfo_t *info)
                                  number == SIGTRAP || number == SIGSYS);
 }
 
-/* As the kernel does it: flags and mask stay. */
+/* Under which the kernel's action of a signal and what we know of it change together. In a section: no handler of this
+ * thread waits for it. */
+static struct base_lock lock;
+
+static void actions_lock(void)
+{
+    sock_section_enter();
+    base_lock(&lock);
+}
+
+static void actions_unlock(void)
+{
+    base_unlock(&lock);
+    sock_section_leave();
+}
+
+void sock_signal_child(void) { atomic_store(&lock.word, 0); }
+
+/* As the kernel does it: flags and mask stay. What another thread has set meanwhile stays as well. */
 static void handler_reset(int number, int flags)
 {
     struct sigaction action;
-    if (sock_real.sigaction(number, NULL, &action) != 0)
+    if (sock_real.sigaction(number, NULL, &action) != 0 || action.sa_sigaction != arrived)
         return;
     action.sa_handler = SIG_DFL;
     action.sa_flags = flags;
     (void)sock_real.sigaction(number, &action, NULL);
 }
 
+/* What the program has set, now or since the kernel chose; where that runs once it is taken away. The flags are read
+ * last and set first: those of a handler or of a later one. */
+static handler_function handler_take(int number, int *flags)
+{
+    handler_function handler = atomic_load(&program[number].handler);
+    *flags = atomic_load(&program[number].flags);
+    if (likely(!(*flags & (int)SA_RESETHAND)))
+        return handler;
+    SOCK_STEP(handler_once);
+    actions_lock();
+    handler = atomic_load(&program[number].handler);
+    *flags = atomic_load(&program[number].flags);
+    if (*flags & (int)SA_RESETHAND)
+        handler_reset(number, *flags);
+    actions_unlock();
+    return handler;
+}
+
 static void arrived(int number, siginfo_t *info, void *context)
 {
-    int flags = atomic_load(&program[number].flags), saved = errno;
+    int flags, saved = errno;
     if (thread.depth > 0 && !is_fault(number, info)) {
         sigset_t *mask = &((ucontext_t *)context)->uc_sigmask; /* holds when this function returns */
         if (!thread.waiting)
@@ -59,12 +100,11 @@ static void arrived(int number, siginfo_t *info, void *context)
         sigfillset(mask);
         return;
     }
+    handler_function handler = handler_take(number, &flags);
     thread.no_restart |= !(flags & SA_RESTART);
-    if (flags & SA_RESETHAND)
-        handler_reset(number, flags);
     void *outer = thread.handler;
     thread.handler = __builtin_frame_address(0);
-    atomic_load(&program[number].handler)(number, info, context);
+    handler(number, info, context);
     thread.handler = outer;
     errno = saved;
 }
@@ -108,33 +148,45 @@ void sock_section_leave(void)
 void sock_restart_begin(void) { thread.no_restart = false; }
 bool sock_restart_wanted(void) { return !thread.no_restart; }
 
-int sock_sigaction(int number, const struct sigaction *action, struct sigaction *old)
+/* BEFORE: what was there. Under the lock. */
+static int action_set(int number, const struct sigaction *action, struct sigaction *before)
 {
-    struct sigaction ours, before;
     bool handled = action && action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN;
-    if (number <= 0 || number >= SIGNALS)
-        return sock_real.sigaction(number, action, old);
-    void (*handler)(int, siginfo_t *, void *) = atomic_load(&program[number].handler);
+    handler_function handler = atomic_load(&program[number].handler);
     int flags = atomic_load(&program[number].flags);
+    struct sigaction ours;
     if (handled) {
         ours = *action;
         ours.sa_sigaction = arrived;
         ours.sa_flags = (ours.sa_flags & ~(int)SA_RESETHAND) | SA_SIGINFO; /* that is done when the handler runs */
-        atomic_store(&program[number].handler, action->sa_sigaction);
         atomic_store(&program[number].flags, action->sa_flags);
+        atomic_store(&program[number].handler, action->sa_sigaction);
     }
-    int result = sock_real.sigaction(number, handled ? &ours : action, &before);
+    int result = sock_real.sigaction(number, handled ? &ours : action, before);
     if (result != 0 && handled) {
-        atomic_store(&program[number].handler, handler);
         atomic_store(&program[number].flags, flags);
+        atomic_store(&program[number].handler, handler);
     }
-    if (result == 0 && old) {
+    if (result == 0 && before->sa_flags & SA_SIGINFO && before->sa_sigaction == arrived) {
+        before->sa_sigaction = handler;
+        before->sa_flags = (before->sa_flags & ~SA_SIGINFO) | (flags & OWN_FLAGS);
+    }
+    return result;
+}
+
+/* The program's memory is looked at without the lock: it may be such that it cannot be. */
+int sock_sigaction(int number, const struct sigaction *action, struct sigaction *old)
+{
+    struct sigaction wanted, before;
+    if (number <= 0 || number >= SIGNALS)
+        return sock_real.sigaction(number, action, old);
+    if (action)
+        wanted = *action;
+    actions_lock();
+    int result = action_set(number, action ? &wanted : NULL, &before);
+    actions_unlock();
+    if (result == 0 && old)
         *old = before;
-        if (before.sa_flags & SA_SIGINFO && before.sa_sigaction == arrived) {
-            old->sa_sigaction = handler;
-            old->sa_flags = (before.sa_flags & ~SA_SIGINFO) | (flags & OWN_FLAGS);
-        }
-    }
     return result;
 }
 

@@ -8,6 +8,7 @@
 
 void sock_section_enter(void);
 void sock_section_leave(void);
+void sock_signal_child(void); /* after fork: other threads of the parent are not there */
 
 void sock_restart_begin(void); /* before a wait */
 bool sock_restart_wanted(void); /* after EINTR: every handler of the program that ran asks for it */

@@ -1,6 +1,7 @@
-/* Two ends of a connection that answer each other, send much both ways at once, and set an option that shared memory
- * cannot keep, or begin a program while bytes lie unread. At one step one of them is killed or stopped, or finds no memory or descriptor any more: the other one
- * sees what TCP would show, and nothing of ours is left behind in it. For tests/sock/faults.sh.
+/* Two ends of a connection that answer each other, send much both ways at once, handle a signal once, and set an option that
+ * shared memory cannot keep, or begin a program while bytes lie unread. At one step one of them is killed or stopped, or
+ * finds no memory or descriptor any more: the other one sees what TCP would show, and nothing of ours is left behind in
+ * it. For tests/sock/faults.sh.
  *   faults ACTION STEP...      prints a line for each step that nobody came by, or where something was wrong */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -85,6 +86,14 @@ static void program_begins(int fd)
         waitpid(child, NULL, 0);
 }
 
+static void on_signal(int number) { (void)number; }
+static void handle_once(void)
+{
+    struct sigaction once = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
+    sigaction(SIGUSR1, &once, NULL);
+    raise(SIGUSR1);
+}
+
 static int talk(int fd, int server, int begins)
 {
     size_t sent = 0, got = 0;
@@ -93,6 +102,7 @@ static int talk(int fd, int server, int begins)
         result = move(fd, server, &sent, &got, i % 2 == server, i % 2 != server);
     if (result == FINE)
         result = move(fd, server, &sent, &got, MUCH, MUCH);
+    handle_once();
     for (int i = 0; result == FINE && i < 20; i++)
         result = move(fd, server, &sent, &got, i % 2 == server, i % 2 != server);
     if (!server)
