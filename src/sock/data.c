@@ -7,6 +7,7 @@
 #include "sock/stream.h"
 #include "sock/wait.h"
 
+#include <errno.h>
 #include <string.h>
 
 struct move { /* one call */
@@ -82,16 +83,26 @@ ssize_t sock___recv_chk(int fd, void *data, size_t size, size_t room, int flags)
     return size > room ? sock_real.__recv_chk(fd, data, size, room, flags) : sock_recv(fd, data, size, flags);
 }
 
+/* TCP does not say who has sent N bytes. The kernel looks at the room for that when it has taken them. */
+static ssize_t sender_none(ssize_t n, const struct sockaddr *from, socklen_t *length)
+{
+    if (n < 0 || !from)
+        return n;
+    if (!length || (int)*length < 0) {
+        errno = length ? EINVAL : EFAULT;
+        return -1;
+    }
+    *length = 0;
+    return n;
+}
+
 ssize_t sock_recvfrom(int fd, void *data, size_t size, int flags, struct sockaddr *from, socklen_t *length)
 {
     struct iovec piece = {data, size};
     struct move move;
     ssize_t n;
-    if (move_begin(&move, false, fd, &piece, 1, flags, &n)) {
-        if (n >= 0 && from && length)
-            *length = 0; /* TCP does not say */
-        return n;
-    }
+    if (move_begin(&move, false, fd, &piece, 1, flags, &n))
+        return sender_none(n, from, length);
     return move_end(&move, sock_real.recvfrom(fd, data, size, flags, from, length));
 }
 ssize_t sock___recvfrom_chk(int fd, void *data, size_t size, size_t room, int flags, struct sockaddr *from,
@@ -124,12 +135,16 @@ ssize_t sock_preadv2(int fd, const struct iovec *pieces, int count, off_t at, in
 }
 
 /* The stream has bytes alone: no address, no control data. */
-static void nothing_beside(struct msghdr *message)
+static void nothing_beside(struct msghdr *message, int flags)
 {
-    message->msg_namelen = 0;
+    if (message->msg_name)
+        message->msg_namelen = 0;
     message->msg_controllen = 0;
-    message->msg_flags = 0;
+    message->msg_flags = flags & MSG_CMSG_CLOEXEC;
 }
+
+/* The kernel refuses it, before it takes bytes. */
+static bool is_refused(const struct msghdr *message) { return message->msg_name && (int)message->msg_namelen < 0; }
 
 ssize_t sock_recvmsg(int fd, struct msghdr *message, int flags)
 {
@@ -142,9 +157,11 @@ ssize_t sock_recvmsg(int fd, struct msghdr *message, int flags)
             sock_pass_in(message, flags & MSG_PEEK, freezes);
         return n;
     }
+    if (is_refused(message))
+        return sock_real.recvmsg(fd, message, flags);
     if (move_begin(&move, false, fd, message->msg_iov, message->msg_iovlen, flags, &n)) {
         if (n >= 0)
-            nothing_beside(message);
+            nothing_beside(message, flags);
         return n;
     }
     return move_end(&move, sock_real.recvmsg(fd, message, flags));
@@ -175,7 +192,7 @@ int sock_recvmmsg(int fd, struct mmsghdr *messages, unsigned count, int flags, s
 {
     struct move move;
     ssize_t n;
-    if (!sock_known(fd) || !messages || !count || is_wrong(time)) {
+    if (!sock_known(fd) || !messages || !count || is_wrong(time) || is_refused(&messages[0].msg_hdr)) {
         uint32_t freezes = sock_freezes();
         int got = sock_real.recvmmsg(fd, messages, count, flags, time);
         for (int i = 0; i < got; i++)
@@ -187,7 +204,7 @@ int sock_recvmmsg(int fd, struct mmsghdr *messages, unsigned count, int flags, s
     if (!move_begin(&move, false, fd, first->msg_iov, first->msg_iovlen, flags & ~MSG_WAITFORONE, &n))
         return (int)move_end(&move, sock_real.recvmmsg(fd, messages, count, flags, time));
     if (n >= 0)
-        nothing_beside(first);
+        nothing_beside(first, flags);
     return receive_several(fd, messages, count, flags, time, n);
 }
 

@@ -167,8 +167,8 @@ int sock_shutdown(int fd, int how)
     return result;
 }
 
-/* The address of the other end, as the kernel would write it. */
-static void peer_write(const struct sock_file *file, int family, struct sockaddr *address, socklen_t *length)
+/* The address of the other end, as the kernel would write it; what it would say. */
+static int peer_write(const struct sock_file *file, int family, struct sockaddr *address, socklen_t *length)
 {
     const struct sock_ends *ends = &file->link->ends;
     int other = file->link->active ? 1 : 0;
@@ -177,19 +177,24 @@ static void peer_write(const struct sock_file *file, int family, struct sockaddr
     memcpy(&six.sin6_addr, ends->address[other], 16);
     memcpy(&four.sin_addr, ends->address[other] + 12, 4);
     socklen_t size = family == AF_INET ? sizeof(four) : sizeof(six);
-    memcpy(address, family == AF_INET ? (void *)&four : (void *)&six, size < *length ? size : *length);
+    if (!length || (int)*length < 0 || (*length && !address))
+        return length && (int)*length < 0 ? EINVAL : EFAULT;
+    if (*length)
+        memcpy(address, family == AF_INET ? (void *)&four : (void *)&six, size < *length ? size : *length);
     *length = size;
+    return 0;
 }
 
 int sock_getpeername(int fd, struct sockaddr *address, socklen_t *length)
 {
     int result = sock_real.getpeername(fd, address, length), why = errno;
-    struct sock_file *file = result != 0 && errno == ENOTCONN && address && length ? sock_hold(fd) : NULL;
+    struct sock_file *file = result != 0 && errno == ENOTCONN ? sock_hold(fd) : NULL;
     struct sockaddr own;
     socklen_t size = sizeof(own);
     if (file && sock_joined(file) && !end_is_said(file) && quiet_end(file) && getsockname(fd, &own, &size) == 0) {
-        peer_write(file, own.sa_family, address, length);
-        result = 0;
+        int refused = peer_write(file, own.sa_family, address, length);
+        why = refused ? refused : why;
+        result = refused ? -1 : 0;
     }
     if (file)
         sock_drop(file);

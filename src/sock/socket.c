@@ -45,8 +45,8 @@ int sock_socket(int family, int type, int protocol)
     return fd;
 }
 
-/* Connecting to nothing dissolves the connection; the socket may connect again, and stays TCP: some kernels do not begin
- * the counts of its bytes anew, which say where the ring is to begin. */
+/* Connecting to nothing dissolves the connection; the socket may connect again, and stays TCP: some kernels go on with
+ * the counts of its bytes, which say where the ring begins. */
 static void dissolve(struct sock_file *file)
 {
     atomic_store(&file->link->never, true);

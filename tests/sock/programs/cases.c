@@ -14,6 +14,7 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -1757,6 +1758,111 @@ static void taken_out_server(int fd)
             _exit(9);
 }
 
+/* Addresses with little room, with none, or that are not there. TCP says none of what it receives, and how much room
+ * there is matters all the same. What is written into the room is told by its last byte. */
+static const int rooms[] = {0, 1, 2, 6, 16, 40, -1};
+enum { ROOMS = sizeof(rooms) / sizeof(rooms[0]), ROOM_MOST = 40 };
+
+static void address_say(ssize_t n, const unsigned char *room, socklen_t length)
+{
+    int last = ROOM_MOST;
+    while (last && room[last - 1] == 0xaa)
+        last--;
+    SAY(" %s:%d", told(n), (int)length);
+    SAY("/%d", last);
+}
+
+typedef ssize_t (*address_call)(int fd, struct sockaddr *address, socklen_t *length);
+static ssize_t call_peer(int fd, struct sockaddr *address, socklen_t *length) { return getpeername(fd, address, length); }
+static ssize_t call_own(int fd, struct sockaddr *address, socklen_t *length) { return getsockname(fd, address, length); }
+static ssize_t call_from(int fd, struct sockaddr *address, socklen_t *length)
+{
+    char byte;
+    return recvfrom(fd, &byte, 1, 0, address, length);
+}
+static ssize_t call_accept(int listener, struct sockaddr *address, socklen_t *length)
+{
+    struct sockaddr_in there;
+    socklen_t size = sizeof(there);
+    int client = socket(AF_INET, SOCK_STREAM, 0);
+    if (getsockname(listener, (struct sockaddr *)&there, &size) || connect(client, (struct sockaddr *)&there, size))
+        _exit(9);
+    int fd = accept(listener, address, length), why = errno;
+    close(client);
+    if (fd >= 0)
+        close(fd);
+    errno = why;
+    return fd >= 0 ? 0 : -1;
+}
+static ssize_t call_accept4(int listener, struct sockaddr *address, socklen_t *length)
+{
+    int fd = accept4(listener, address, length, SOCK_NONBLOCK), why = errno;
+    if (fd >= 0)
+        close(fd);
+    errno = why;
+    return fd >= 0 ? 0 : -1; /* there is none */
+}
+
+static ssize_t message_get(int fd, struct msghdr *message, bool many)
+{
+    struct mmsghdr one = {.msg_hdr = *message};
+    ssize_t n = many ? recvmmsg(fd, &one, 1, 0, NULL) : recvmsg(fd, message, MSG_CMSG_CLOEXEC);
+    if (many)
+        *message = one.msg_hdr;
+    return many && n == 1 ? (ssize_t)one.msg_len : n;
+}
+static void messages_say(int fd, bool many)
+{
+    for (int i = 0; i <= ROOMS; i++) {
+        unsigned char room[ROOM_MOST], byte;
+        struct iovec piece = {&byte, 1};
+        struct msghdr message = {.msg_name = i < ROOMS ? room : NULL, .msg_namelen = i < ROOMS ? (socklen_t)rooms[i] : 7,
+                                 .msg_iov = &piece, .msg_iovlen = 1, .msg_control = room, .msg_flags = 99};
+        memset(room, 0xaa, sizeof(room));
+        ssize_t n = message_get(fd, &message, many);
+        address_say(n, room, message.msg_namelen);
+        SAY(" flags %x", (unsigned)message.msg_flags);
+    }
+}
+
+static void rooms_client(int fd)
+{
+    static const address_call calls[] = {call_peer, call_own, call_from, call_accept, call_accept4};
+    struct sockaddr_in unused;
+    int listener = listener_make(&unused);
+    fcntl(listener, F_SETFL, O_NONBLOCK);
+    for (size_t call = 0; call < sizeof(calls) / sizeof(calls[0]); call++) {
+        int on = call >= 3 ? listener : fd;
+        unsigned char room[ROOM_MOST];
+        for (int i = 0; i < ROOMS; i++) {
+            socklen_t length = (socklen_t)rooms[i];
+            memset(room, 0xaa, sizeof(room));
+            ssize_t n = calls[call](on, (struct sockaddr *)(void *)room, &length);
+            address_say(n, room, length);
+        }
+        socklen_t none = 0, some = 16;
+        memset(room, 0xaa, sizeof(room));
+        SAY(" %s", told(calls[call](on, NULL, &none)));
+        SAY("(%d)", (int)none);
+        SAY(" %s", told(calls[call](on, NULL, &some)));
+        SAY("(%d)", (int)some);
+        address_say(calls[call](on, (struct sockaddr *)(void *)room, NULL), room, 0);
+        SAY(",");
+    }
+    messages_say(fd, false);
+    SAY(",");
+    messages_say(fd, true);
+    char data[100];
+    SAY(", left %s", told(recv(fd, data, sizeof(data), MSG_WAITALL)));
+    close(listener);
+}
+static void rooms_server(int fd)
+{
+    char data[60] = "";
+    if (write(fd, data, sizeof(data)) != sizeof(data))
+        _exit(8);
+}
+
 static const struct {
     const char *name;
     void (*client)(int), (*server)(int);
@@ -1829,6 +1935,7 @@ static const struct {
     {"half closed and killed", half_killed_client, half_killed_server},
     {"half closed, then closed", half_killed_client, half_closed_server},
     {"half closed and killed, in a set", half_killed_events_client, half_killed_server},
+    {"addresses with little room", rooms_client, rooms_server},
     {"many sets", many_sets_client, many_sets_server},
     {"a set too many", unknown_set_client, unknown_set_server},
 };

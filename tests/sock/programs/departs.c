@@ -141,6 +141,11 @@ static void settle(int fd, short events)
     (void)poll(&one, 1, 10);
 }
 
+static void peer_ask_with(int fd, struct sockaddr *address, socklen_t length)
+{
+    int named = getpeername(fd, address, &length);
+    printf(" %s %d;", named ? strerror(errno) : "room", named ? 0 : (int)length);
+}
 static void peer_ask(int fd)
 {
     struct sockaddr_in own, other;
@@ -151,6 +156,11 @@ static void peer_ask(int fd)
     bool right = named == 0 && length == sizeof(other) && other.sin_port && other.sin_port != own.sin_port &&
                  other.sin_addr.s_addr == own.sin_addr.s_addr;
     printf(" %s;", named ? "no peer" : right ? "peer" : "another name");
+    peer_ask_with(fd, (struct sockaddr *)&other, 0);
+    peer_ask_with(fd, (struct sockaddr *)&other, 6);
+    peer_ask_with(fd, (struct sockaddr *)&other, (socklen_t)-1);
+    peer_ask_with(fd, NULL, 0);
+    peer_ask_with(fd, NULL, 1);
 }
 
 static void view(int fd, int what)
