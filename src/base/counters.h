@@ -30,6 +30,7 @@ struct base_waiting {
     uint32_t kind;         /* enum base_waits */
     uint64_t since_ns;     /* CLOCK_MONOTONIC */
     struct base_members members;
+    uint32_t several;            /* other threads may call the library meanwhile */
     struct base_message message; /* awaited; of a collective the communicator alone */
     struct base_message other;   /* one that came and that nobody receives; the sender's rank and tag */
 };
@@ -74,6 +75,8 @@ VEXPORT uint64_t vbase_pid_space(void);
 #define COUNT_ADD(name, n) (vbase_counters->name += (uint64_t)(n))
 #endif
 #define COUNT(name) COUNT_ADD(name, 1)
+/* A level that several threads change at any time. */
+#define COUNT_TOGETHER(name, n) ((void)__atomic_fetch_add(&vbase_counters->name, (uint64_t)(n), __ATOMIC_RELAXED))
 
 /* Rows of counters that begin with card0, frames0 and lost0: of each network card. */
 #define COUNT_CARDS 8

@@ -210,6 +210,7 @@ static void thread_park(struct waiting *waiting, bool (*ready)(void *), void *co
 {
     uint32_t changes = atomic_load_explicit(&vmsg_waiters.changes, memory_order_relaxed);
     atomic_fetch_add_explicit(&vmsg_waiters.parked, 1, memory_order_relaxed);
+    COUNT_TOGETHER(parked, 1);
     sleep_begins(waiting);
     atomic_thread_fence(memory_order_seq_cst); /* pairs with vmsg_wait_changed */
     bool late = !ready(context) && atomic_load_explicit(&wait.watched, memory_order_relaxed) &&
@@ -217,6 +218,7 @@ static void thread_park(struct waiting *waiting, bool (*ready)(void *), void *co
     if (late && !waiting->retry && ready(context))
         COUNT(overslept);
     sleep_ends(waiting);
+    COUNT_TOGETHER(parked, -1);
     atomic_fetch_sub_explicit(&vmsg_waiters.parked, 1, memory_order_relaxed);
 }
 

@@ -148,6 +148,7 @@ void vmsg_waits_tell(struct msg_request *request, struct msg_context *context, c
     waiting->kind = kind;
     waiting->since_ns = vbase_clock_ns() - vbase_clock_ns_of_ticks(ticks);
     waiting->members = members;
+    waiting->several = vmsg_engine.threads;
     waiting->message = awaited;
     waiting->other = other;
     vbase_waiting_end(waiting);

@@ -3,6 +3,7 @@
 #include <mpi.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -89,6 +90,32 @@ static void thread(void)
     cycle();
 }
 
+static void *asleep(void *nothing)
+{
+    for (;;)
+        pause();
+    return nothing;
+}
+
+static void *waits(void *nothing)
+{
+    cycle();
+    return nothing;
+}
+
+static void beside(void *(*does)(void *))
+{
+    pthread_t other;
+    pthread_create(&other, NULL, does, NULL);
+    cycle();
+}
+
+/* All ranks wait in MPI, where several threads may call it: one thread sleeps elsewhere; */
+static void sleeper(void) { beside(asleep); }
+
+/* or all of them wait. */
+static void waiters(void) { beside(waits); }
+
 static void gone(void)
 {
     if (rank == 1)
@@ -164,12 +191,14 @@ static const struct way {
     void (*hang)(void);
 } ways[] = {{"cycle", cycle}, {"leaders", leaders}, {"collectives", collectives}, {"tag", tag},
             {"communicator", communicator}, {"sender", sender},
-            {"loop", loop}, {"thread", thread}, {"gone", gone}, {"large", large}, {"talk", talk}, {"halves", halves},
+            {"loop", loop}, {"thread", thread}, {"sleeper", sleeper}, {"waiters", waiters}, {"gone", gone}, {"large", large}, {"talk", talk}, {"halves", halves},
             {"mixed", mixed}, {"orders", orders}, {"texts", texts}};
 
 int main(int argc, char **argv)
 {
-    MPI_Init(&argc, &argv);
+    const char *threads = getenv("THREADS");
+    int level;
+    MPI_Init_thread(&argc, &argv, threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED, &level);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     MPI_Barrier(MPI_COMM_WORLD);

@@ -113,6 +113,14 @@ says_nothing() { # STUCK RANKS WAY
 }
 says_nothing 1s 4 loop # one of them computes
 says_nothing 1s 4 thread
+THREADS=1 says_nothing 1s 4 sleeper # it may send when it wakes, but not where one thread alone may call MPI
+for ways in sleeper waiters; do
+    if [ $ways = waiters ]; then export THREADS=1; fi
+    begin_hint 4 $ways
+    eventually 20 hinted || fail "nothing is said of $ways: $(cat $work/said.err)"
+    end
+done
+unset THREADS
 says_nothing 0 4 cycle
 
 # ranks that tell nothing: they do not call MPI, or by another build

@@ -3,8 +3,8 @@
  * job goes on. The launcher looks twice in that time, and asks other hosts only while all ranks of its own wait.
  *
  * Processor time, and bytes sent over the network, tell a job that hangs from one whose large message takes as long, or
- * in which another thread computes. Where it cannot be read (a container of its own), nothing is said. A thread that
- * sleeps outside of MPI, and will send then, is not seen. */
+ * in which another thread computes. Where it cannot be read (a container of its own), nothing is said; nor of a rank
+ * where several threads may call MPI and one of them sleeps elsewhere: it may send when it wakes. */
 #include "run/job.h"
 #include "run/state.h"
 
@@ -20,7 +20,8 @@ static uint64_t gap_ns(void)
 
 static bool rank_sleeps(const struct state_rank *rank)
 {
-    return rank->wait.kind != WAITS_NOT && (rank->process == 'S' || rank->process == 'R' || rank->process == 'D');
+    return rank->wait.kind != WAITS_NOT && !rank->others &&
+           (rank->process == 'S' || rank->process == 'R' || rank->process == 'D');
 }
 
 /* Every rank that lives; there is one. */

@@ -17,7 +17,7 @@ static bool process_read(pid_t pid, struct state_rank *rank)
 {
     char path[64], text[512];
     unsigned long user = 0, system = 0;
-    long pages = 0;
+    long threads = 1, pages = 0;
     snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
     FILE *file = fopen(path, "re");
     size_t length = file ? fread(text, 1, sizeof text - 1, file) : 0;
@@ -26,10 +26,11 @@ static bool process_read(pid_t pid, struct state_rank *rank)
     text[length] = 0;
     const char *behind = strrchr(text, ')'); /* its name may hold anything */
     if (!behind ||
-        sscanf(behind + 1, " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu %*d %*d %*d %*d %*d %*d %*u %*u %ld",
-               &rank->process, &user, &system, &pages) < 4)
+        sscanf(behind + 1, " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu %*d %*d %*d %*d %ld %*d %*u %*u %ld",
+               &rank->process, &user, &system, &threads, &pages) < 5)
         return false;
     rank->cpu_ms = (user + system) * 1000 / (unsigned long)sysconf(_SC_CLK_TCK);
+    rank->threads = (uint64_t)threads;
     rank->memory_kib = (uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE) / 1024;
     return rank->process != 'Z' && rank->process != 'X';
 }
@@ -95,6 +96,8 @@ static bool rank_read(int segment, off_t at, struct state_job *job, struct state
     } else {
         rank->alive = process_read(rank->pid, rank);
     }
+    uint64_t still = 1 + page.parked + page.helpers;
+    rank->others = rank->wait.several && rank->threads > still;
     uint64_t now = vbase_clock_ns();
     rank->waits_ms = now > rank->wait.since_ns ? (now - rank->wait.since_ns) / 1000000 : 0;
     return true;

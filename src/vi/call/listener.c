@@ -486,6 +486,7 @@ int vi_listener_open(const struct vi_setup *setup, int *seat, struct call_listen
         call_listener_close(listener);
         return vbase_fail(ERR_LIMIT, "no thread for the listener of this node");
     }
+    COUNT_TOGETHER(helpers, 1);
     for (uint32_t i = 0; i < setup->local_count; i++)
         seat[i] = call_listener_seat(listener, (int)i);
     *out = listener;
@@ -497,5 +498,6 @@ void vi_listener_close(struct call_listener *listener)
     listener->stop = true; /* first: the thread sets the timer, if at all, before it looks */
     call_timer_set(listener->timer, 1);
     pthread_join(listener->thread, NULL);
+    COUNT_TOGETHER(helpers, -1);
     call_listener_close(listener);
 }

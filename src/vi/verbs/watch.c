@@ -105,6 +105,7 @@ static bool reader_start(void)
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     if (!started)
         close(watch.stop);
+    COUNT_TOGETHER(helpers, started);
     return started;
 }
 
@@ -136,6 +137,7 @@ void verbs_watch_close(void)
         uint64_t one = 1;
         (void)!write(watch.stop, &one, sizeof(one));
         pthread_join(watch.reader, NULL);
+        COUNT_TOGETHER(helpers, -1);
         close(watch.stop);
         close(watch.memory); /* a munmap that waits returns */
         watch.memory = -1;
