@@ -6,12 +6,14 @@
 static struct {
     bool started;
     uint32_t lives;          /* before this one: where MPI keeps the engine there may be several */
+    uint32_t *told, *due;    /* by rank, first frames of remote calls: that it was told of, and that will come */
     struct coll_group group; /* of all ranks */
 } pack;
 
 bool vpack_threads;
 __thread uint8_t vpack_inside TLS_QUICK;
 void (*vpack_end)(bool close);
+vd_channel *vpack_calls;
 static __thread int last_error;
 
 /* ---- errors ------------------------------------------------------------------------------------------------------ */
@@ -63,11 +65,16 @@ VEXPORT int vd_init(void)
         return error;
     const struct boot_job *job = vmsg_job();
     pack.group = (struct coll_group){.rank = job->rank, .size = job->size};
-    error = vmsg_context_open(MSG_CONTEXT_PACK + vpack_own_id(0), NULL, job->size, job->rank, &pack.group.context);
+    pack.told = calloc(2 * (size_t)job->size, sizeof *pack.told);
+    error = pack.told ? vmsg_context_open(MSG_CONTEXT_PACK + vpack_own_id(0), NULL, job->size, job->rank,
+                                          &pack.group.context)
+                      : vbase_fail(ERR_MEMORY, "no memory for %d ranks", job->size);
     if (error) {
+        free(pack.told);
         vmsg_stop();
         return error;
     }
+    pack.due = pack.told + pack.group.size;
     vpack_channels_begin();
     pack.started = true;
     vmsg_threads_begin = threads_start;
@@ -149,6 +156,58 @@ int vpack_least(int64_t *value, uint64_t count)
     return error;
 }
 
+/* True: this rank has sent some since it told the others last. */
+static bool calls_count(void)
+{
+    bool sent = false;
+    if (!vpack_calls)
+        return false;
+    if (vpack_threads)
+        base_lock(&vpack_calls->first_out);
+    for (int rank = 0; rank < pack.group.size; rank++) {
+        sent |= vpack_calls->sent[rank] != pack.told[rank];
+        pack.told[rank] = vpack_calls->sent[rank];
+    }
+    if (vpack_threads)
+        base_unlock(&vpack_calls->first_out);
+    return sent;
+}
+
+static bool calls_are_here(void *context)
+{
+    int *rank = context;
+    while (vpack_calls && *rank < pack.group.size &&
+           (int32_t)(__atomic_load_n(&vpack_calls->heard[*rank], __ATOMIC_ACQUIRE) - pack.due[*rank]) >= 0)
+        ++*rank; /* acquire: pairs with first_frame_heard of rpc */
+    return !vpack_calls || *rank == pack.group.size || vmsg_deaths();
+}
+
+/* All ranks meet until no call, reply or notice is on its way, and no handler runs that could send one: in each round
+ * they tell each other how many they have sent, and wait for so many. What one rank sends another may come later than
+ * the messages of a meeting, which go by others. Ends with an error at the first death. */
+static int calls_settle(void)
+{
+    for (;;) {
+        int64_t still = calls_count() ? -1 : 0;
+        struct coll_call exchange = {.kind = COLL_ALLTOALL,
+                                     .group = &pack.group,
+                                     .send = {.base = pack.told, .count = sizeof *pack.told},
+                                     .receive = {.base = pack.due, .count = sizeof *pack.due}};
+        int first = 0, error = vpack_least(&still, 1);
+        if (error || !still)
+            return error;
+        error = collective_run(&exchange);
+        if (!error)
+            error = vmsg_wait_until(calls_are_here, &first);
+        if (!error && vmsg_deaths())
+            error = rank_has_died();
+        if (error)
+            return error;
+        if (vpack_end)
+            vpack_end(false);
+    }
+}
+
 VEXPORT int vd_finalize(void)
 {
     int error = vpack_start();
@@ -162,10 +221,10 @@ VEXPORT int vd_finalize(void)
     vpack_event_close();
     (void)vd_rpc_start(
         0); /* so that calls from others end with an error: else they would wait for us, and we for them */
-    for (int close = 0; close < 2; close++) {
-        error = vpack_all_here();
-        if (error && !vmsg_deaths())
-            return error;
+    error = calls_settle();
+    if (error && !vmsg_deaths())
+        return error;
+    for (int close = !error; close < 2; close++) {
         if (error)
             survivors_meet();
         if (vpack_end)
@@ -177,6 +236,7 @@ VEXPORT int vd_finalize(void)
     vcoll_group_close(&pack.group);
     vmsg_context_close(pack.group.context);
     vmsg_threads_begin = NULL;
+    free(pack.told);
     pack.started = vpack_threads = false;
     pack.lives++;
     vmsg_stop();

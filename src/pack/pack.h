@@ -107,6 +107,7 @@ extern __thread uint8_t vpack_inside TLS_QUICK;
 /* Set by rpc while it is open; called by vd_finalize at all ranks, which call nothing after it: first to let things
  * end, then to close. */
 extern void (*vpack_end)(bool close);
+extern vd_channel *vpack_calls; /* of rpc, while it is open; NULL */
 int vpack_start(void) MUST_CHECK; /* OK, or not between vd_init and vd_finalize */
 int vpack_start_all(void) MUST_CHECK; /* the same for what waits for all ranks: or in a handler that runs at once */
 vd_connection *vpack_fail(int error) COLD; /* NULL, and vd_error gives ERROR */

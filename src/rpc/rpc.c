@@ -138,11 +138,19 @@ static COLD void frame_refuse(int remote)
         LOG_WARN("rank %d sent an invalid remote call, which was dropped%s", remote, more);
 }
 
+/* When the message has its place in a queue, or is dropped: vd_finalize takes what is counted for handled, unless it
+ * waits there. */
+static inline void first_frame_heard(int source)
+{
+    uint32_t *heard = &vrpc.channel->heard[source]; /* release: pairs with calls_are_here of pack */
+    __atomic_store_n(heard, *heard + 1, __ATOMIC_RELEASE);
+}
+
 /* The message whose first frame, of BYTES, lies in CONNECTION. */
 static void message_begun(vd_connection *connection, const struct msg_result *result)
 {
     struct rpc_head head;
-    vpack_begun(connection, result, vrpc.channel->heard[result->source]++);
+    vpack_begun(connection, result, vrpc.channel->heard[result->source]);
     connection->kept = true;
     if (result->bytes < sizeof head)
         return;
@@ -195,9 +203,7 @@ static enum msg_taken frame_take(int source, const void *data, uint64_t bytes)
     if (unlikely(bytes < sizeof head || bytes > PACK_FRAME))
         return MSG_DECLINED;
     memcpy(&head, data, sizeof head);
-    if (likely(bytes == sizeof head && !head.frames && !head.alone)) {
-        vrpc.channel->heard[source]++;
-    } else {
+    if (unlikely(bytes != sizeof head || head.frames || head.alone)) {
         connection = vpack_take(vrpc.channel, true);
         if (!connection)
             return MSG_DECLINED;
@@ -205,6 +211,7 @@ static enum msg_taken frame_take(int source, const void *data, uint64_t bytes)
         message_begun(connection, &(struct msg_result){.source = source, .bytes = bytes});
     }
     head_handle(source, &head, connection);
+    first_frame_heard(source);
     return head.kind <= RPC_ONE_WAY ? MSG_TAKEN_TURN : MSG_TAKEN;
 }
 
@@ -227,6 +234,7 @@ static void frame_arrived(struct msg_request *request)
         frame_refuse(result->source);
         vrpc_drop(connection);
     }
+    first_frame_heard(result->source);
     int error = receive_post();
     if (error)
         LOG_ERROR("remote calls end here: %s", vbase_error_detail());
@@ -301,6 +309,7 @@ void vrpc_end(bool close)
         error = vmsg_wait_until(no_message_comes, NULL);
     if (error)
         return; /* the job is lost: the engine may still point at our memory */
+    vpack_calls = NULL;
     vpack_channel_free(vrpc.channel);
     memory_give();
     functions_free();
@@ -328,15 +337,18 @@ VEXPORT int vd_rpc_start(int threads)
     vbase_pool_open(&vrpc.calls, sizeof(struct vd_call), 0);
     vrpc.remote = calloc((size_t)vrpc.channel->size, sizeof *vrpc.remote);
     error = vrpc.remote ? vrpc_pool_open(threads) : vbase_fail(ERR_MEMORY, "no memory for remote calls");
-    if (!error)
+    if (!error) { /* another thread may run the first calls before the receive is posted */
+        vrpc.open = true;
+        vpack_calls = vrpc.channel;
+        vpack_end = vrpc_end;
         error = receive_post();
+    }
     if (error) {
+        vpack_calls = NULL;
         vrpc_pool_close();
         vpack_channel_free(vrpc.channel);
         memory_give();
         return error;
     }
-    vrpc.open = true;
-    vpack_end = vrpc_end;
     return OK;
 }
