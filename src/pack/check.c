@@ -6,14 +6,15 @@
 
 #define COMPLAINT 400
 
-/* The complaint that comes next, and the rank that sent the last one. */
+/* The complaint that comes next, and the last one of each rank. */
 struct pack_complaints {
     struct msg_request request;
     vd_channel *channel;
-    bool closing;
-    int heard;        /* the rank that complained last, -1 */
-    char said[COMPLAINT];
     char text[COMPLAINT];
+    struct {
+        bool heard; /* the program was not told yet */
+        char said[COMPLAINT];
+    } of[];
 };
 
 static int complaint_post(struct pack_complaints *complaints);
@@ -25,10 +26,10 @@ static void complaint_came(struct msg_request *request)
         return; /* the channel closes */
     if (!request->result.error) { /* a valid one is not longer */
         complaints->text[COMPLAINT - 1] = 0;
-        memcpy(complaints->said, complaints->text, COMPLAINT);
-        LOG_ERROR("%s", complaints->said);
+        memcpy(complaints->of[request->result.source].said, complaints->text, COMPLAINT);
+        LOG_ERROR("%s", complaints->text);
         /* release: pairs with the acquire in vpack_check_heard */
-        __atomic_store_n(&complaints->heard, request->result.source, __ATOMIC_RELEASE);
+        __atomic_store_n(&complaints->of[request->result.source].heard, true, __ATOMIC_RELEASE);
     }
     if (complaint_post(complaints))
         LOG_ERROR("channel %s hears no further complaints: %s", complaints->channel->name, vbase_error_detail());
@@ -43,11 +44,11 @@ static int complaint_post(struct pack_complaints *complaints)
 
 int vpack_check_open(vd_channel *channel)
 {
-    struct pack_complaints *complaints = calloc(1, sizeof *complaints);
+    struct pack_complaints *complaints =
+        calloc(1, sizeof *complaints + (size_t)channel->size * sizeof complaints->of[0]);
     if (!complaints)
         return vbase_fail(ERR_MEMORY, "no memory to check channel %s", channel->name);
     complaints->channel = channel;
-    complaints->heard = -1;
     complaints->request.completed = complaint_came;
     complaints->request.owner = complaints;
     channel->complaints = complaints;
@@ -72,11 +73,14 @@ void vpack_check_close(vd_channel *channel)
 
 int vpack_check_heard(vd_channel *channel, int remote)
 {
-    int from = __atomic_load_n(&channel->complaints->heard, __ATOMIC_ACQUIRE); /* pairs with complained */
-    if (from < 0 || (remote != VD_ANYONE && from != remote))
+    struct pack_complaints *complaints = channel->complaints;
+    int rank = remote == VD_ANYONE ? 0 : remote, last = remote == VD_ANYONE ? channel->size - 1 : remote;
+    while (rank <= last && !__atomic_load_n(&complaints->of[rank].heard, __ATOMIC_ACQUIRE)) /* with complaint_came */
+        rank++;
+    if (rank > last)
         return OK;
-    __atomic_store_n(&channel->complaints->heard, -1, __ATOMIC_RELAXED); /* told once */
-    return vbase_fail(ERR_ASYMMETRY, "%s", channel->complaints->said);
+    __atomic_store_n(&complaints->of[rank].heard, false, __ATOMIC_RELAXED); /* told once */
+    return vbase_fail(ERR_ASYMMETRY, "%s", complaints->of[rank].said);
 }
 
 static const char *mark_modes(const struct pack_mark *mark)

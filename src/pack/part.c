@@ -113,8 +113,8 @@ static int part_wait_checked(vd_connection *connection, struct pack_part *part)
 {
     struct part_wait wait = {connection, part, OK};
     int error = vmsg_wait_until(part_is_over, &wait);
-    if (!error && wait.heard && !vmsg_request_done(&part->request))
-        vmsg_cancel(&part->request);
+    if (!error && wait.heard)
+        vpack_cancel(connection); /* all that is under way of it: this is told once */
     error = vmsg_wait(&part->request);
     return wait.heard ? wait.heard : error;
 }

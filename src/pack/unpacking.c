@@ -441,6 +441,9 @@ VEXPORT int vd_done(vd_connection *connection)
     if (error)
         return error;
     (void)vd_progress();
+    if (connection->channel->check && !connection->unpacking && !connection->error &&
+        vpack_failed(connection, vpack_check_heard(connection->channel, connection->remote)))
+        vpack_cancel(connection); /* the receiver may never take them */
     if (connection->unpacking && !connection->error && frames_end(connection, false) == ERR_AGAIN)
         return ERR_AGAIN;
     if (vpack_parts_test(connection) == ERR_AGAIN)
