@@ -142,9 +142,11 @@ static int channel_bind(vd_channel *channel, const char *network)
     if (error)
         return error;
     vpack_check_close(channel);
+    base_lock(&pack.lock); /* vpack_any_message looks at its context */
     vmsg_context_close(channel->context);
     channel->context = NULL;
     error = vmsg_context_open_over(channel->network, MSG_CONTEXT_PACK + channel->id, &channel->context);
+    base_unlock(&pack.lock);
     if (!error && channel->check)
         error = vpack_check_open(channel);
     return error_agree(error ? error : channel_reaches_all(channel, NULL), network);
@@ -309,7 +311,7 @@ bool vpack_any_message(void)
         struct msg_where from = {container_of(node, vd_channel, link)->context, MSG_ANY_SOURCE, PACK_TAG_FIRST};
         struct msg_result result;
         bool found = false;
-        any |= vmsg_probe(&from, &found, &result) != OK || found;
+        any |= from.context && (vmsg_probe(&from, &found, &result) != OK || found);
     }
     base_unlock(&pack.lock);
     return any;

@@ -120,10 +120,26 @@ static void bound(int rank)
     CHECK_EQUAL(vd_finalize(), VD_OK);
 }
 
+/* The thread of the descriptor looks at all channels while others are bound. */
+static void bound_beside_events(int rank)
+{
+    vd_channel *channel;
+    (void)rank;
+    CHECK_EQUAL(vd_init(), VD_OK);
+    CHECK(vd_get_fd() > 0);
+    for (int i = 0; i < 200; i++) {
+        channel = open_over("one of many", "tcp");
+        CHECK_EQUAL(vd_arm(), VD_OK);
+        CHECK_EQUAL(vd_channel_close(channel), VD_OK);
+    }
+    CHECK_EQUAL(vd_finalize(), VD_OK);
+}
+
 int main(void)
 {
     setenv("VIADUCT_TRANSPORTS", "shm,tcp", 0); /* the usual, and ranks have a place for their addresses */
     harness_run(2, bound);
     harness_run(3, bound);
+    harness_run(2, bound_beside_events);
     return check_done();
 }
