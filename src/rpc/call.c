@@ -122,7 +122,9 @@ VEXPORT vd_call *vd_rpc_begin_now(int remote, const char *name, uint64_t ns)
     vd_call *call = NULL;
     int error = call_check(remote, name);
     if (!error && (error = call_take(remote, name, ns, &call)) == ERR_AGAIN)
-        error = vbase_fail(error, "%d calls to rank %d are not over", VD_RPC_ROOM, remote);
+        error = vmsg_deaths() && vmsg_dead(remote)
+                    ? vbase_fail(ERR_PEER_DEAD, "rank %d has ended", remote)
+                    : vbase_fail(error, "%d calls to rank %d are not over", VD_RPC_ROOM, remote);
     return error ? call_fail(error) : call;
 }
 

@@ -114,9 +114,33 @@ static void watched(int rank)
     CHECK_EQUAL(vd_finalize(), VD_DEAD);
 }
 
+/* All places at it are taken by one-way calls that it never confirms. */
+static void full(int rank)
+{
+    int code = VD_AGAIN;
+    CHECK_EQUAL(vd_init(), VD_OK);
+    CHECK_EQUAL(vd_rpc_register("death", handle_death, NULL, VD_AT_ONCE), VD_OK);
+    CHECK_EQUAL(vd_rpc_start(0), VD_OK);
+    for (int i = 0; i < VD_RPC_ROOM && !rank; i++) {
+        vd_call *call = vd_rpc_begin_now(1, "death", VD_ONE_WAY);
+        CHECK(call);
+        code = call ? vd_rpc_send(call) : VD_OK;
+    }
+    CHECK_EQUAL(code, rank ? VD_AGAIN : VD_OK);
+    if (rank == 1)
+        vd_rpc_serve(never, NULL);
+    do {
+        (void)vd_progress();
+        code = vd_rpc_begin_now(1, "death", VD_ONE_WAY) ? VD_OK : vd_error();
+    } while (code == VD_AGAIN);
+    CHECK_EQUAL(code, VD_DEAD);
+    CHECK_EQUAL(vd_finalize(), VD_DEAD);
+}
+
 int main(void)
 {
     harness_run(RANKS, one_dies);
     harness_run(2, watched);
+    harness_run(2, full);
     return check_done();
 }
