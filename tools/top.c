@@ -70,9 +70,14 @@ static int sample_take(int segment, struct sample *sample)
 /* ---- differences ------------------------------------------------------------------------------------------------- */
 
 struct rates { /* a second */
-    double sent, received, sent_bytes, received_bytes, empty, sleeps, cpu, card[COUNT_CARDS];
+    double sent, received, sent_bytes, received_bytes, empty, sleeps, cpu;
     double waited; /* percent of the time */
     uint64_t unexpected, lost;
+    struct card_rates {
+        double bytes, frames;
+        uint64_t lost;
+        bool used; /* since the start of the job */
+    } card[COUNT_CARDS];
 };
 
 static double rate(uint64_t before, uint64_t now, double seconds)
@@ -109,7 +114,9 @@ static struct rates rates_of(const struct sample *before, const struct sample *n
                       .unexpected = n->unexpected_now,
                       .lost = n->rails_lost};
     for (int card = 0; card < COUNT_CARDS; card++)
-        r.card[card] = rate((&b->card0)[card], (&n->card0)[card], seconds);
+        r.card[card] = (struct card_rates){rate((&b->card0)[card], (&n->card0)[card], seconds),
+                                           rate((&b->frames0)[card], (&n->frames0)[card], seconds),
+                                           (&n->lost0)[card], (&n->card0)[card] || (&n->lost0)[card]};
     return r;
 }
 
@@ -119,8 +126,12 @@ static void rates_add(struct rates *sum, const struct rates *more)
     sum->sent_bytes += more->sent_bytes, sum->received_bytes += more->received_bytes;
     sum->empty += more->empty, sum->sleeps += more->sleeps, sum->cpu += more->cpu, sum->waited += more->waited;
     sum->unexpected += more->unexpected, sum->lost += more->lost;
-    for (int card = 0; card < COUNT_CARDS; card++)
-        sum->card[card] += more->card[card];
+    for (int card = 0; card < COUNT_CARDS; card++) {
+        sum->card[card].bytes += more->card[card].bytes;
+        sum->card[card].frames += more->card[card].frames;
+        sum->card[card].lost += more->card[card].lost;
+        sum->card[card].used |= more->card[card].used;
+    }
 }
 
 static double waited_mean(const struct rates *sum, const struct sample *now)
@@ -154,24 +165,53 @@ static void row_print(const char *rank, const char *pid, const struct rates *r, 
                (unsigned long long)r->unexpected, r->empty, r->sleeps, (unsigned long long)r->lost, does);
 }
 
+static int cards_used(const struct rates *sum)
+{
+    int used = 0;
+    for (int card = 0; card < COUNT_CARDS; card++)
+        used += sum->card[card].used;
+    return used;
+}
+
 static void cards_print(const struct rates *sum, int columns)
 {
-    char line[400] = "";
-    size_t length = 0;
-    for (int card = 0; card < COUNT_CARDS; card++)
-        if (sum->card[card] > 0)
-            length += (size_t)snprintf(line + length, sizeof line - length, "%s card %d %.1f MB/s",
-                                       length ? "," : "sent over", card, sum->card[card] / MB);
-    if (length)
-        line_print(columns, "%s", line);
+    if (cards_used(sum))
+        line_print(columns, "%6s %10s %9s %5s", "CARD", "FRAMES/s", "SENT MB/s", "LOST");
+    for (int card = 0; card < COUNT_CARDS; card++) {
+        const struct card_rates *r = &sum->card[card];
+        if (r->used)
+            line_print(columns, "%6d %10.0f %9.1f %5llu", card, r->frames, r->bytes / MB, (unsigned long long)r->lost);
+    }
+}
+
+/* Behind a line for all ranks, or their objects. */
+static void cards_batch(const struct rates *sum, bool json)
+{
+    bool first = true;
+    for (int card = 0; card < COUNT_CARDS; card++) {
+        const struct card_rates *r = &sum->card[card];
+        unsigned long long lost = r->lost;
+        if (r->used && json)
+            printf("%s{\"card\":%d,\"frames\":%.0f,\"bytes\":%.0f,\"lost\":%llu}", first ? ",\"cards\":[" : ",",
+                   card, r->frames, r->bytes, lost);
+        else if (r->used)
+            printf("; card %d: %.0f frames/s, %.1f MB/s, %llu lost", card, r->frames, r->bytes / MB, lost);
+        first &= !r->used;
+    }
+    fputs(json && cards_used(sum) ? "]" : "", stdout);
 }
 
 static void table_print(const struct sample *before, const struct sample *now, double seconds, bool clear)
 {
     struct winsize size = {.ws_col = 0};
     int columns = ioctl(1, TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col : 400;
-    int rows = clear && size.ws_row > 6 ? size.ws_row - 5 : now->job.count;
     struct rates sum = {.sent = 0};
+    for (int i = 0; i < now->job.count; i++) {
+        struct rates r = rates_of(before, now, i, seconds);
+        rates_add(&sum, &r);
+    }
+    int cards = cards_used(&sum), others = cards ? 5 + cards : 4; /* lines that are no rank's, and the last one */
+    int rows = clear && size.ws_row > others + 1 ? size.ws_row - others : clear && size.ws_row ? 1 : now->job.count;
     if (clear)
         fputs("\033[H\033[2J", stdout);
     header_print(columns);
@@ -179,7 +219,6 @@ static void table_print(const struct sample *before, const struct sample *now, d
         const struct state_rank *rank = &now->job.rank[i];
         struct rates r = rates_of(before, now, i, seconds);
         char number[16], pid[16], does[200];
-        rates_add(&sum, &r);
         snprintf(number, sizeof number, "%d", rank->rank);
         snprintf(pid, sizeof pid, "%d", (int)rank->pid);
         state_describe(rank, does, sizeof does);
@@ -207,18 +246,20 @@ static void batch_print(const struct sample *before, const struct sample *now, d
                    r.sent, r.received, r.sent_bytes, r.received_bytes, (unsigned long long)r.unexpected, r.empty,
                    r.sleeps, (unsigned long long)r.lost);
             for (int card = 0; card < COUNT_CARDS; card++)
-                printf("%s%.0f", card ? "," : "", r.card[card]);
+                printf("%s%.0f", card ? "," : "", r.card[card].bytes);
             fputs("]}", stdout);
         }
     }
     if (json)
-        printf("%s]}\n", now->job.count ? "" : "{\"ranks\":[");
+        printf("%s]", now->job.count ? "" : "{\"ranks\":[");
     else
         printf("%d ranks: %.0f%% of processors, %.0f%% of their time in waits, %.0f messages/s sent, %.1f MB/s, "
-               "%.0f received, %.1f MB/s, %llu unexpected, %.0f windows empty/s, %.0f sleeps/s, %llu links lost\n",
+               "%.0f received, %.1f MB/s, %llu unexpected, %.0f windows empty/s, %.0f sleeps/s, %llu links lost",
                now->job.count, sum.cpu, waited_mean(&sum, now), sum.sent, sum.sent_bytes / MB, sum.received,
                sum.received_bytes / MB, (unsigned long long)sum.unexpected, sum.empty, sum.sleeps,
                (unsigned long long)sum.lost);
+    cards_batch(&sum, json);
+    puts(json ? "}" : "");
 }
 
 /* ---- the verb ---------------------------------------------------------------------------------------------------- */
@@ -273,7 +314,8 @@ static int usage(void)
     puts("usage: viaduct top [-b | --json] [-n COUNT] [PID]\n\n"
          "What the ranks of a job on this host send and receive, second by second, until it ends. PID: of the\n"
          "launcher or of a rank; not needed where one job runs. WAIT%: of its time, in which a rank waits inside\n"
-         "MPI for messages or other ranks.\n"
+         "MPI for messages or other ranks. Where the job has used network cards, there is a row for each of them;\n"
+         "viaduct info --net names them.\n"
          "  -b        a line a second for all ranks together\n"
          "  --json    a line a second, one object with all ranks\n"
          "  -n COUNT  so many seconds");

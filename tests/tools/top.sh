@@ -38,6 +38,7 @@ if command -v script >/dev/null; then
 else
     echo "not tried: terminals (script of the package bsdutils is not installed)"
 fi
+! grep -q CARD $work/table && ! grep -q "card" $work/lines || fail "cards of a job that uses none: $(cat $work/table $work/lines)"
 # it ends with the job
 $viaduct top -b $job >$work/ends &
 top=$!
@@ -56,6 +57,32 @@ grep -qE '^ +0 +[0-9]+ +[0-9]+ +100 ' $work/table && grep -qE '^ +1 +[0-9]+ +[0-
     grep -qE '^ +all +[0-9]+ +50 ' $work/table || fail "shares of waits: $(cat $work/table)"
 $viaduct top -b -n 1 $job >$work/lines
 grep -q ", 50% of their time in waits, " $work/lines || fail "share of waits: $(cat $work/lines)"
+kill -TERM $job
+wait $job 2>/dev/null
+
+# what goes over network cards
+VIADUCT_TRANSPORTS=tcp $mpiexec -n 2 $programs/hang talk >$work/said 2>&1 &
+job=$!
+eventually 20 grep -q there $work/said || fail "not started: $(cat $work/said)"
+$viaduct top -n 1 $job >$work/table
+grep -qE '^ +CARD +FRAMES/s +SENT MB/s +LOST$' $work/table && grep -qE '^ +[0-7] +[1-9][0-9]* +[0-9.]+ +0$' $work/table || fail "no table of cards: $(cat $work/table)"
+$viaduct top -b -n 1 $job >$work/lines
+[ $(wc -l <$work/lines) -eq 1 ] && grep -qE '^2 ranks: .* links lost; card [0-7]: [1-9][0-9]* frames/s, [0-9.]+ MB/s, 0 lost$' $work/lines || fail "no line with cards: $(cat $work/lines)"
+if command -v python3 >/dev/null; then
+    $viaduct top --json -n 1 $job >$work/json
+    schema top <$work/json || fail "JSON with cards does not fit docs/top.schema.json: $(cat $work/json)"
+    grep -qE '"cards":\[\{"card":[0-7],"frames":[1-9][0-9]*,"bytes":[1-9][0-9]*,"lost":0\}\]' $work/json || fail "no cards: $(cat $work/json)"
+    sed 's/"lost":0/"lost":-1/' $work/json | schema top >$work/bad && fail "the schema takes a negative count"
+fi
+if command -v script >/dev/null; then
+    for size in "200 20" "60 8" "30 7"; do
+        script -qec "stty cols ${size% *} rows ${size#* }; $viaduct top -n 1 $job" /dev/null >$work/screen
+        sed -i 's/\x1b\[[0-9;]*[A-Za-z]//g; s/\r$//' $work/screen
+        grep -qE '^ +CARD +FRAMES/s' $work/screen || fail "no cards in a terminal of $size: $(cat -v $work/screen)"
+        awk -v most=${size% *} 'length > most { exit 1 }' $work/screen || fail "wider than $size: $(cat -v $work/screen)"
+        [ $(wc -l <$work/screen) -le ${size#* } ] || fail "more lines than $size: $(cat -v $work/screen)"
+    done
+fi
 kill -TERM $job
 wait $job 2>/dev/null
 
