@@ -1,7 +1,8 @@
 /* The stream and its waiting as a library, with two threads at each end of each direction: every byte comes, to the one
  * or the other, and nobody sleeps for ever. Both ends are here and use one mapping, so that the thread sanitizer sees all of it.
- * And a bell that the kernel does not take at once. */
+ * And a bell that the kernel does not take, at once or ever. */
 #include "check.h"
+#include "sock/direction.h"
 #include "sock/link.h"
 #include "sock/place.h"
 #include "sock/policy.h"
@@ -226,6 +227,102 @@ static void reader_gone(void)
     ends_close();
 }
 
+/* The other side resets the connection: its process has ended with a bell unread. If TAKEN, it had taken all bytes. */
+static void reset_by_other(bool taken)
+{
+    ends_make();
+    CHECK_EQUAL(one_byte(sock_stream_send, &ends[0]), 1);
+    CHECK(bell_lies_there(ends[1].fd));
+    if (taken)
+        CHECK_EQUAL(one_byte(sock_stream_receive, &ends[1]), 1);
+    close(ends[1].fd);
+}
+
+static void bell_ring(struct end *end)
+{
+    sock_lock(&end->file->link->send);
+    sock_out_bell(end->file);
+    sock_unlock(&end->file->link->send);
+}
+
+static int error_ask(struct end *end)
+{
+    sock_lock(&end->file->link->receive);
+    int error = atomic_exchange(&end->file->link->error, 0);
+    sock_unlock(&end->file->link->receive);
+    return error;
+}
+
+/* The kernel tells its error to a bell, and not again: it is kept for the program. */
+static void bell_told_of_reset(void)
+{
+    reset_by_other(false);
+    bell_ring(&ends[0]);
+    CHECK(atomic_load(&ends[0].file->link->shut_out));
+    CHECK(!atomic_load(&ends[0].file->link->bell_due));
+    CHECK_EQUAL(error_ask(&ends[0]), ECONNRESET);
+    ends_close();
+}
+
+/* The same, but a look at the connection finds a quiet end before or after the error is kept. */
+static long reset_seen(long number, long a, long b, long c, long d, long e, long f)
+{
+    long n = real_call(number, a, b, c, d, e, f);
+    if (number != SYS_sendto || n >= 0)
+        return n;
+    CHECK_EQUAL(errno, ECONNRESET);
+    sock_lock(&ends[0].file->link->receive);
+    CHECK_EQUAL(sock_end_look(ends[0].file), END_QUIET);
+    sock_unlock(&ends[0].file->link->receive);
+    errno = ECONNRESET;
+    return n;
+}
+static void bell_told_of_quiet_end(bool seen_first)
+{
+    reset_by_other(true);
+    real_call = sock_real.syscall;
+    if (seen_first)
+        sock_real.syscall = reset_seen;
+    bell_ring(&ends[0]);
+    sock_real.syscall = real_call;
+    CHECK_EQUAL(one_byte(sock_stream_receive, &ends[0]), 0);
+    CHECK_EQUAL(atomic_load(&ends[0].file->link->end), END_QUIET);
+    CHECK_EQUAL(error_ask(&ends[0]), 0);
+    ends_close();
+}
+
+/* This side has said that nothing follows: no bell can be sent, and that is no error. */
+static void bell_behind_end(void)
+{
+    ends_make();
+    CHECK_EQUAL(one_byte(sock_stream_send, &ends[0]), 1);
+    shutdown(ends[0].fd, SHUT_WR);
+    bell_ring(&ends[0]);
+    CHECK(atomic_load(&ends[0].file->link->shut_out));
+    CHECK(!atomic_load(&ends[0].file->link->bell_due));
+    CHECK_EQUAL(error_ask(&ends[0]), 0);
+    ends_close();
+}
+
+/* The reader ends the count of bells with one in it that the kernel does not take at once: it is sent all the same. */
+static long refuse_and_end(long number, long a, long b, long c, long d, long e, long f)
+{
+    if (number == SYS_sendto && refusals == 1)
+        atomic_fetch_or(&ends[0].file->mapping.words->direction[sock_out(ends[0].file)].bells, BELLS_ENDED);
+    return refuse(number, a, b, c, d, e, f);
+}
+static void bell_in_ended_count(void)
+{
+    ends_make();
+    real_call = sock_real.syscall;
+    sock_real.syscall = refuse_and_end;
+    refusals = 1;
+    CHECK_EQUAL(one_byte(sock_stream_send, &ends[0]), 1);
+    sock_real.syscall = real_call;
+    CHECK(bell_lies_there(ends[1].fd));
+    ends_close();
+}
+
 int main(void)
 {
     pthread_t writers[2][WRITERS], readers[2][READERS];
@@ -236,6 +333,11 @@ int main(void)
     bell_refused_and_taken();
     bell_behind_bytes();
     reader_gone();
+    bell_told_of_reset();
+    bell_told_of_quiet_end(false);
+    bell_told_of_quiet_end(true);
+    bell_behind_end();
+    bell_in_ended_count();
     ends_make();
     for (int i = 0; i < 2; i++) {
         for (int k = 0; k < READERS; k++)
