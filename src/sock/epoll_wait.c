@@ -29,6 +29,7 @@ struct call { /* of epoll_wait */
     const sigset_t *mask;
     uint64_t deadline; /* 0: none */
     bool at_once;
+    bool counted; /* among the sleepers, in a call that is the kernel's alone */
 };
 
 static void report(struct call *call, struct sock_link *link, uint32_t ready)
@@ -328,17 +329,31 @@ static bool is_plain(struct call *call, int fd, struct epoll_event *events, int 
     call->number = atomic_load(&sock_table[fd]) - SOCK_FILES;
     call->at_once = limit_ns == 0;
     call->deadline = limit_ns && limit_ns != ~0ull ? vbase_clock_ns() + limit_ns : 0;
-    return !atomic_load(&set->tagged);
+    if (atomic_load(&set->tagged) || call->at_once)
+        return !atomic_load(&set->tagged);
+    call->counted = true;
+    atomic_fetch_add(&set->sleepers, 1); /* seq_cst: then looks; place_make tags the set, then looks for sleepers */
+    if (!atomic_load(&set->tagged))
+        return true;
+    atomic_fetch_sub(&set->sleepers, 1);
+    return false;
 }
 
-/* False: the kernel's answer was nothing but tags, and the time is not over. */
+/* False: the kernel's answer was nothing but tags, and the time is not over. A wake-up may be among them that is for
+ * others as well. */
 static bool is_answer(struct call *call, int *n)
 {
+    if (call->counted)
+        atomic_fetch_sub(&call->set->sleepers, 1);
     if (*n <= 0 || !call->set || likely(!atomic_load(&call->set->tagged)))
         return true;
-    translate(call, atomic_load(&call->set->owner) == sock_pid() ? atomic_load(&call->set->place) : -1, *n);
+    int place = atomic_load(&call->set->owner) == sock_pid() ? atomic_load(&call->set->place) : -1;
+    translate(call, place, *n);
     *n = call->count;
-    return *n || call->at_once || (call->deadline && vbase_clock_ns() >= call->deadline);
+    bool over = *n || call->at_once || (call->deadline && vbase_clock_ns() >= call->deadline);
+    if (over && place >= 0)
+        others_wake(call, place);
+    return over;
 }
 
 static uint64_t limit_of_ms(int time) { return time < 0 ? ~0ull : (uint64_t)time * 1000000; }

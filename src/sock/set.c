@@ -42,7 +42,8 @@ bool sock_set_own(struct sock_set *set)
            atomic_compare_exchange_strong(&set->owner, &owner, sock_pid());
 }
 
-/* The set's place, made with the first joined connection. */
+/* The set's place, made with the first joined connection. For threads that sleep in the set since before it has the
+ * mark: the kernel wakes one of them by the eventfd. */
 static int place_make(struct sock_set *set)
 {
     int place = atomic_load(&set->place), none = -1;
@@ -52,7 +53,6 @@ static int place_make(struct sock_set *set)
         return place;
     place = sock_place_open();
     struct epoll_event event = {.events = EPOLLIN | EPOLLET, .data.u64 = TAG};
-    atomic_store(&set->tagged, true);
     if (place >= 0 && sock_real.epoll_ctl(set->fd, EPOLL_CTL_ADD, sock_place_event(place), &event) != 0) {
         sock_place_close(place);
         place = -1;
@@ -62,6 +62,10 @@ static int place_make(struct sock_set *set)
     else if (!atomic_compare_exchange_strong(&set->place, &none, place)) {
         sock_place_close(place);
         place = none;
+    } else {
+        atomic_store(&set->tagged, true);
+        if (atomic_load(&set->sleepers))
+            sock_place_sleep(place);
     }
     return place;
 }

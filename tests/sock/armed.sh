@@ -1,0 +1,11 @@
+# Threads that wait in an epoll set since before the first connection in it moved to shared memory are told of room, too.
+# timeout: 60
+source "$VIADUCT_SOURCE/tests/lib/shell"
+source "$VIADUCT_SOURCE/tests/sock/lib/same"
+sock="$VIADUCT_BIN/viaduct sock --after 4 --"
+plain armed 30
+same_as_plain "one thread" $sock
+expect 0 $'room\nroom\nroom' '' timeout 30 "$VIADUCT_BUILD/tests/sock/armed" 3
+expect 0 $'room\nroom\nroom' '' timeout 30 $sock "$VIADUCT_BUILD/tests/sock/armed" 3
+joined_least 4
+finish
