@@ -64,8 +64,11 @@ static int place_make(struct sock_set *set)
         place = none;
     } else {
         atomic_store(&set->tagged, true);
-        if (atomic_load(&set->sleepers))
+        if (atomic_load(&set->sleepers)) {
             sock_place_sleep(place);
+            if (sock_place_next(place, 0) < SOCK_FILES) /* by a peer, since another thread has found the place */
+                sock_place_wake(place);
+        }
     }
     return place;
 }
@@ -127,6 +130,8 @@ int sock_set_register(struct sock_file *file, uint32_t number)
 {
     struct sock_link *link = file->link;
     struct sock_set *set = sock_set_at(number);
+    if (!atomic_load(&set->plain))
+        (void)place_make(set); /* before the tag: a thread that sees that waits at the place */
     struct epoll_event event = {kernel_events(set, file), {.u64 = TAG | (uint64_t)(file - sock_files)}};
     bool there = link->kernel_set == name_of(set, number) && link->kernel_fd == link->set_fd;
     if (!there || link->kernel_events != event.events) {
