@@ -13,6 +13,7 @@ static void set_open(int fd)
     uint32_t number = fd >= 0 && (uint32_t)fd < SOCK_DESCRIPTORS && sock_family_open() ? sock_set_take() : 0;
     struct sock_set *set = number ? sock_set_at(number) : NULL;
     if (set) {
+        atomic_fetch_add(&set->generation, 1); /* first: a wait that began in the set before counts no more */
         atomic_store(&set->descriptors, 1);
         atomic_store(&set->tagged, false);
         atomic_store(&set->owner, sock_pid());
@@ -22,7 +23,6 @@ static void set_open(int fd)
         atomic_store(&set->sleepers, 0);
         atomic_store(&set->news, false);
         set->fd = fd;
-        set->generation++;
         set->cursor = set->rounds = 0;
         sock_table_set(fd, SOCK_FILES + number);
     }

@@ -22,7 +22,7 @@ _Static_assert(EPOLLIN == POLLIN && EPOLLOUT == POLLOUT && EPOLLERR == POLLERR &
 
 struct call { /* of epoll_wait */
     struct sock_set *set;
-    uint32_t number;
+    uint32_t number, generation; /* of the set */
     int fd;
     struct epoll_event *events;
     int room, count;
@@ -31,6 +31,15 @@ struct call { /* of epoll_wait */
     bool at_once;
     bool counted; /* among the sleepers, in a call that is the kernel's alone */
 };
+
+static void sleeper_come(const struct call *call) { atomic_fetch_add(&call->set->sleepers, 1); }
+
+/* The set may have been closed meanwhile, and its memory be another one's, which counts its own. */
+static void sleeper_leave(const struct call *call)
+{
+    if (atomic_load(&call->set->generation) == call->generation)
+        atomic_fetch_sub(&call->set->sleepers, 1);
+}
 
 static void report(struct call *call, struct sock_link *link, uint32_t ready)
 {
@@ -237,12 +246,12 @@ static bool spin(struct call *call, int place)
  * one that goes takes it away, unless others sleep. */
 static int sleep_placed(struct call *call, int place)
 {
-    atomic_fetch_add(&call->set->sleepers, 1);
+    sleeper_come(call);
     sock_place_sleep(place);
     int n = sock_place_next(place, 0) < SOCK_FILES ? 0 : ask(call, place, true);
     int why = errno;
     sock_place_awake(place);
-    atomic_fetch_sub(&call->set->sleepers, 1);
+    sleeper_leave(call);
     errno = why;
     return n;
 }
@@ -327,16 +336,16 @@ static bool is_plain(struct call *call, int fd, struct epoll_event *events, int 
     if (!set || !events || room <= 0)
         return true;
     call->number = atomic_load(&sock_table[fd]) - SOCK_FILES;
+    call->generation = atomic_load(&set->generation);
     call->at_once = limit_ns == 0;
     call->deadline = limit_ns && limit_ns != ~0ull ? vbase_clock_ns() + limit_ns : 0;
     if (atomic_load(&set->tagged) || call->at_once)
         return !atomic_load(&set->tagged);
-    call->counted = true;
-    atomic_fetch_add(&set->sleepers, 1); /* seq_cst: then looks; place_make tags the set, then looks for sleepers */
-    if (!atomic_load(&set->tagged))
-        return true;
-    atomic_fetch_sub(&set->sleepers, 1);
-    return false;
+    sleeper_come(call); /* seq_cst: then looks; place_make tags the set, then looks for sleepers */
+    call->counted = !atomic_load(&set->tagged);
+    if (!call->counted)
+        sleeper_leave(call);
+    return call->counted;
 }
 
 /* False: the kernel's answer was nothing but tags, and the time is not over. A wake-up may be among them that is for
@@ -344,7 +353,7 @@ static bool is_plain(struct call *call, int fd, struct epoll_event *events, int 
 static bool is_answer(struct call *call, int *n)
 {
     if (call->counted)
-        atomic_fetch_sub(&call->set->sleepers, 1);
+        sleeper_leave(call);
     if (*n <= 0 || !call->set || likely(!atomic_load(&call->set->tagged)))
         return true;
     int place = atomic_load(&call->set->owner) == sock_pid() ? atomic_load(&call->set->place) : -1;

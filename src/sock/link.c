@@ -208,7 +208,8 @@ static void links_copy(struct sock_family *new, struct sock_family *old)
         atomic_store(&to->holders.uncounted, !alone);
     }
     for (uint32_t i = 1; i < old->sets; i++) {
-        new->set[i].generation = old->set[i].generation; /* connections may name one that is gone */
+        /* (connections may name one that is gone) */
+        atomic_store(&new->set[i].generation, atomic_load(&old->set[i].generation));
         if (!atomic_load(&old->set[i].used) || !sock_holders_have(&old->set[i].holders, sock_pid()))
             continue;
         memcpy(&new->set[i], &old->set[i], sizeof(new->set[i]));

@@ -114,7 +114,7 @@ struct sock_set {
     _Atomic uint32_t blind;       /* a connection wants room, and its other side may not wake us: ms to the next look */
     _Atomic uint32_t sleepers;    /* threads asleep in it */
     _Atomic bool news;            /* a registration of which the kernel has not been asked yet */
-    uint32_t generation;          /* counts the uses of this memory */
+    _Atomic uint32_t generation;  /* counts the uses of this memory */
     int fd;
     uint32_t cursor, rounds; /* where the next look begins; calls since the kernel was asked */
 } ALIGNED(64);

@@ -82,7 +82,7 @@ int sock_set_place_of(struct sock_file *file)
 void sock_set_kernel_forget(struct sock_link *link)
 {
     struct sock_set *set = sock_set_at(link->kernel_set % SOCK_SETS);
-    if (set->generation == link->kernel_set / SOCK_SETS && atomic_load(&set->descriptors))
+    if (atomic_load(&set->generation) == link->kernel_set / SOCK_SETS && atomic_load(&set->descriptors))
         (void)sock_real.epoll_ctl(set->fd, EPOLL_CTL_DEL, link->kernel_fd, NULL);
     link->kernel_set = 0;
 }
@@ -122,7 +122,10 @@ void sock_set_wants_room(struct sock_file *file)
     }
 }
 
-static uint32_t name_of(const struct sock_set *set, uint32_t number) { return set->generation * SOCK_SETS + number; }
+static uint32_t name_of(const struct sock_set *set, uint32_t number)
+{
+    return atomic_load(&set->generation) * SOCK_SETS + number;
+}
 
 /* The kernel's registration as it has to be. One that is right stays as it is, also when the program has taken the
  * connection out of the set meanwhile: many programs do so for each answer. Under link->receive. */

@@ -1,4 +1,5 @@
-# Threads that wait in an epoll set since before the first connection in it moved to shared memory are told of room, too.
+# Threads that wait in an epoll set since before the first connection in it moved to shared memory are told of room,
+# also where another thread still waited in a set that was closed before this one was made.
 # timeout: 60
 source "$VIADUCT_SOURCE/tests/lib/shell"
 source "$VIADUCT_SOURCE/tests/sock/lib/same"
@@ -7,5 +8,6 @@ plain armed 30
 same_as_plain "one thread" $sock
 expect 0 $'room\nroom\nroom' '' timeout 30 "$VIADUCT_BUILD/tests/sock/armed" 3
 expect 0 $'room\nroom\nroom' '' timeout 30 $sock "$VIADUCT_BUILD/tests/sock/armed" 3
-joined_least 4
+expect 0 room '' timeout 30 $sock "$VIADUCT_BUILD/tests/sock/armed" 1 former
+joined_least 6
 finish

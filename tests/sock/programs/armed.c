@@ -1,8 +1,9 @@
-/* A thread waits in an epoll set, the only member of which is a connection, for bytes that never come. Another one writes
- * to the connection until it is full, and only then asks for room there: the first one is told when there is some. The
- * connection moves to shared memory while it waits. Prints what it was told. With a number, so many threads wait, and
- * each of them is told of room once. For tests/sock/armed.sh.
- *   armed [THREADS] */
+/* A thread waits in an epoll set, the only member of which is a connection, for bytes that never come. Another one
+ * writes to the connection until it is full, and only then asks for room there: the first one is told when there is
+ * some. The connection moves to shared memory while it waits. Prints what it was told. With a number, so many threads
+ * wait, and each of them is told of room once. FORMER: one more waits, in a set that is closed before the other one is
+ * made; its time is over when the threads sleep. For tests/sock/armed.sh.
+ *   armed [THREADS [former]] */
 #include "../lib/listener.h"
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -15,10 +16,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { SMALL = 30, MOST = 8 };
+enum { SMALL = 30, MOST = 8, FORMER_MS = 2000 };
 static char data[1 << 16];
 static int set, told[2];
-static _Atomic long number[MOST];
+static _Atomic long number[MOST], former_number;
 
 static void *wait_there(void *place)
 {
@@ -27,6 +28,16 @@ static void *wait_there(void *place)
     if (epoll_wait(set, &event, 1, -1) != 1 || write(told[1], &event.events, sizeof(event.events)) < 0)
         _exit(3);
     return NULL; /* it does not come back */
+}
+
+static void *wait_in_former(void *place)
+{
+    struct epoll_event event;
+    int former = set;
+    atomic_store((_Atomic long *)place, syscall(SYS_gettid));
+    if (epoll_wait(former, &event, 1, FORMER_MS) != 0)
+        _exit(6);
+    return NULL;
 }
 
 /* The thread sleeps: there is nothing in which it can but the set. */
@@ -42,6 +53,17 @@ static void await_sleep(const _Atomic long *thread)
             _exit(4);
         fclose(file);
     }
+}
+
+/* A thread sleeps in a set that has been closed since. */
+static pthread_t former_begin(void)
+{
+    pthread_t thread;
+    set = epoll_create1(0);
+    pthread_create(&thread, NULL, wait_in_former, (void *)&former_number);
+    await_sleep(&former_number);
+    close(set);
+    return thread;
 }
 
 static void fill_and_ask(int fd, int once)
@@ -71,7 +93,7 @@ int main(int argc, char **argv)
 {
     struct sockaddr_in address;
     int listener = listener_make(&address), go[2], threads = argc > 1 ? atoi(argv[1]) : 1;
-    pthread_t thread[MOST];
+    pthread_t thread[MOST], former = 0;
     if (pipe(go) || pipe(told))
         return 2;
     pid_t child = fork();
@@ -81,6 +103,8 @@ int main(int argc, char **argv)
     }
     int fd = socket(AF_INET, SOCK_STREAM, 0);
     struct epoll_event event = {.events = EPOLLIN};
+    if (argc > 2)
+        former = former_begin();
     set = epoll_create1(0);
     if (connect(fd, (struct sockaddr *)&address, sizeof(address)) || fcntl(fd, F_SETFL, O_NONBLOCK) ||
         epoll_ctl(set, EPOLL_CTL_ADD, fd, &event))
@@ -89,6 +113,8 @@ int main(int argc, char **argv)
         pthread_create(&thread[i], NULL, wait_there, (void *)&number[i]);
         await_sleep(&number[i]);
     }
+    if (argc > 2)
+        pthread_join(former, NULL);
     for (int i = 0; i < SMALL; i++)
         if (write(fd, data, 1) != 1)
             return 2;
