@@ -144,7 +144,10 @@ static void nothing_beside(struct msghdr *message, int flags)
 }
 
 /* The kernel refuses it, before it takes bytes. */
-static bool is_refused(const struct msghdr *message) { return message->msg_name && (int)message->msg_namelen < 0; }
+static bool is_refused(const struct msghdr *message)
+{
+    return !message || (message->msg_name && (int)message->msg_namelen < 0);
+}
 
 ssize_t sock_recvmsg(int fd, struct msghdr *message, int flags)
 {

@@ -1773,8 +1773,14 @@ static void address_say(ssize_t n, const unsigned char *room, socklen_t length)
 }
 
 typedef ssize_t (*address_call)(int fd, struct sockaddr *address, socklen_t *length);
-static ssize_t call_peer(int fd, struct sockaddr *address, socklen_t *length) { return getpeername(fd, address, length); }
-static ssize_t call_own(int fd, struct sockaddr *address, socklen_t *length) { return getsockname(fd, address, length); }
+static ssize_t call_peer(int fd, struct sockaddr *address, socklen_t *length)
+{
+    return getpeername(fd, address, length);
+}
+static ssize_t call_own(int fd, struct sockaddr *address, socklen_t *length)
+{
+    return getsockname(fd, address, length);
+}
 static ssize_t call_from(int fd, struct sockaddr *address, socklen_t *length)
 {
     char byte;
@@ -1785,7 +1791,9 @@ static ssize_t call_accept(int listener, struct sockaddr *address, socklen_t *le
     struct sockaddr_in there;
     socklen_t size = sizeof(there);
     int client = socket(AF_INET, SOCK_STREAM, 0);
-    if (getsockname(listener, (struct sockaddr *)&there, &size) || connect(client, (struct sockaddr *)&there, size))
+    struct pollfd one = {.fd = listener, .events = POLLIN}; /* connect may return before it is there */
+    if (getsockname(listener, (struct sockaddr *)&there, &size) || connect(client, (struct sockaddr *)&there, size) ||
+        poll(&one, 1, -1) != 1)
         _exit(9);
     int fd = accept(listener, address, length), why = errno;
     close(client);
@@ -1816,7 +1824,8 @@ static void messages_say(int fd, bool many)
     for (int i = 0; i <= ROOMS; i++) {
         unsigned char room[ROOM_MOST], byte;
         struct iovec piece = {&byte, 1};
-        struct msghdr message = {.msg_name = i < ROOMS ? room : NULL, .msg_namelen = i < ROOMS ? (socklen_t)rooms[i] : 7,
+        struct msghdr message = {.msg_name = i < ROOMS ? room : NULL,
+                                 .msg_namelen = i < ROOMS ? (socklen_t)rooms[i] : 7,
                                  .msg_iov = &piece, .msg_iovlen = 1, .msg_control = room, .msg_flags = 99};
         memset(room, 0xaa, sizeof(room));
         ssize_t n = message_get(fd, &message, many);
@@ -1850,7 +1859,7 @@ static void rooms_client(int fd)
         SAY(",");
     }
     messages_say(fd, false);
-    SAY(",");
+    SAY(" %s,", told(recvmsg(fd, NULL, 0)));
     messages_say(fd, true);
     char data[100];
     SAY(", left %s", told(recv(fd, data, sizeof(data), MSG_WAITALL)));
