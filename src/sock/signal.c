@@ -224,7 +224,10 @@ int sock_siginterrupt(int number, int interrupt)
 sighandler_t sock_sigset(int number, sighandler_t handler)
 {
     sigset_t one, before;
+    struct sigaction now;
     sigemptyset(&one);
+    if (handler == SIG_HOLD && sock_sigaction(number, NULL, &now) == 0) /* libc would tell our own function */
+        return sock_real.sigset(number, handler) == SIG_HOLD ? SIG_HOLD : now.sa_handler;
     if (handler == SIG_HOLD || sigaddset(&one, number) != 0)
         return sock_real.sigset(number, handler);
     sighandler_t old = handler_set(number, handler, 0);

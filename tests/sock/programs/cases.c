@@ -331,6 +331,9 @@ static void old_signals_client(int fd)
     alarm_and_read(fd);
     sigset(SIGALRM, on_alarm);
     alarm_and_read(fd);
+    SAY(" held %d", sigset(SIGALRM, SIG_HOLD) == on_alarm);
+    SAY(" %d", sigset(SIGALRM, SIG_HOLD) == SIG_HOLD);
+    SAY(" %d,", sigset(SIGALRM, on_alarm) == SIG_HOLD);
     sigaction(SIGALRM, &once, NULL);
     sigaction(SIGALRM, NULL, &now);
     SAY(" once %d,", now.sa_handler == on_alarm && (now.sa_flags & (int)SA_RESETHAND) == (int)SA_RESETHAND);
