@@ -64,7 +64,9 @@ static void *event_thread(void *unused)
         while (atomic_load_explicit(&event.fired, memory_order_acquire) || lost) {
             if (atomic_load_explicit(&event.closing, memory_order_relaxed))
                 return unused;
+            COUNT_TOGETHER(helpers, 1);
             vbase_futex_wait(&event.fired, 1, lost ? 10000000 : 0);
+            COUNT_TOGETHER(helpers, -1);
         }
     }
     return unused;

@@ -235,7 +235,9 @@ static void *pool_thread(void *unused)
             base_unlock(&vrpc.lock);
             if (node)
                 break;
+            COUNT_TOGETHER(helpers, 1); /* until there is a call it does nothing that another rank could wait for */
             pthread_cond_wait(&vrpc.more, &vrpc.mutex);
+            COUNT_TOGETHER(helpers, -1);
         }
         pthread_mutex_unlock(&vrpc.mutex);
         if (!node)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <viaduct.h>
 
 static int rank, size;
 
@@ -113,8 +114,15 @@ static void beside(void *(*does)(void *))
 /* All ranks wait in MPI, where several threads may call it: one thread sleeps elsewhere; */
 static void sleeper(void) { beside(asleep); }
 
-/* or all of them wait. */
+/* or all of them wait; */
 static void waiters(void) { beside(waits); }
+
+/* or the others are the library's own, and have no call to handle. */
+static void pool(void)
+{
+    if (vd_init() == VD_OK && vd_rpc_start(2) == VD_OK)
+        cycle();
+}
 
 static void gone(void)
 {
@@ -191,8 +199,9 @@ static const struct way {
     void (*hang)(void);
 } ways[] = {{"cycle", cycle}, {"leaders", leaders}, {"collectives", collectives}, {"tag", tag},
             {"communicator", communicator}, {"sender", sender},
-            {"loop", loop}, {"thread", thread}, {"sleeper", sleeper}, {"waiters", waiters}, {"gone", gone}, {"large", large}, {"talk", talk}, {"halves", halves},
-            {"mixed", mixed}, {"orders", orders}, {"texts", texts}};
+            {"loop", loop}, {"thread", thread}, {"sleeper", sleeper}, {"waiters", waiters}, {"pool", pool},
+            {"gone", gone}, {"large", large}, {"talk", talk}, {"halves", halves}, {"mixed", mixed}, {"orders", orders},
+            {"texts", texts}};
 
 int main(int argc, char **argv)
 {

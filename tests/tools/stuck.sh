@@ -114,7 +114,7 @@ says_nothing() { # STUCK RANKS WAY
 says_nothing 1s 4 loop # one of them computes
 says_nothing 1s 4 thread
 THREADS=1 says_nothing 1s 4 sleeper # it may send when it wakes, but not where one thread alone may call MPI
-for ways in sleeper waiters; do
+for ways in sleeper waiters pool; do
     if [ $ways = waiters ]; then export THREADS=1; fi
     begin_hint 4 $ways
     eventually 20 hinted || fail "nothing is said of $ways: $(cat $work/said.err)"
