@@ -1,6 +1,6 @@
-# A connection that was accepted on a listener from before exec moves to shared memory, as systemd, inetd and servers that begin a new
-# version of themselves hand listeners on; one whose listener had then what memory cannot keep goes by TCP. So does a socket that
-# left one connection for another: on some kernels the counts of its bytes go on.
+# A connection that was accepted on a listener from before exec moves to shared memory, as systemd, inetd and servers that
+# begin a new version of themselves hand listeners on; one whose listener had then what memory cannot keep goes by TCP.
+# So does a socket that left one connection for another: on some kernels the counts of its bytes go on.
 # timeout: 60
 source "$VIADUCT_SOURCE/tests/lib/shell"
 program=$VIADUCT_BUILD/tests/sock/joins

@@ -11,6 +11,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -236,6 +237,9 @@ static void reset_by_other(bool taken)
     if (taken)
         CHECK_EQUAL(one_byte(sock_stream_receive, &ends[1]), 1);
     close(ends[1].fd);
+    struct pollfd arrived = {.fd = ends[0].fd}; /* the kernel may deliver it a moment later */
+    CHECK_EQUAL(poll(&arrived, 1, 10000), 1);
+    CHECK(arrived.revents & POLLHUP);
 }
 
 static void bell_ring(struct end *end)

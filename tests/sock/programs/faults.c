@@ -1,7 +1,7 @@
-/* Two ends of a connection that answer each other, send much both ways at once, handle a signal once, and set an option that
- * shared memory cannot keep, or begin a program while bytes lie unread. At one step one of them is killed or stopped, or
- * finds no memory or descriptor any more: the other one sees what TCP would show, and nothing of ours is left behind in
- * it. For tests/sock/faults.sh.
+/* Two ends of a connection that answer each other, send much both ways at once, handle a signal once, and set an
+ * option that shared memory cannot keep, or begin a program while bytes lie unread. At one step one of them is killed or
+ * stopped, or finds no memory or descriptor any more: the other one sees what TCP would show, and nothing of ours is
+ * left behind in it. For tests/sock/faults.sh.
  *   faults ACTION STEP...      prints a line for each step that nobody came by, or where something was wrong */
 #include <arpa/inet.h>
 #include <errno.h>
