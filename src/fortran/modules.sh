@@ -175,6 +175,7 @@ types() { # of both modules, so they are one type in a program that uses both
         for name in COMM_ TYPE_ WIN_ ''; do
             echo "external MPI_${name}NULL_COPY_FN, MPI_${name}DUP_FN, MPI_${name}NULL_DELETE_FN"
         done
+        echo 'external MPI_CONVERSION_FN_NULL, MPI_CONVERSION_FN_NULL_C'
         interfaces HEADER
     } | both_forms
 } >"$folder/mpif.h"

@@ -1,5 +1,6 @@
 ! Functions of the program that MPI calls, of each kind: operations of both sizes, error handlers, attributes of datatypes,
-! generalized requests. What they set and what they refuse arrives.
+! generalized requests. What they set and what they refuse arrives. Functions of data representations have the interfaces of
+! the standard.
 module functions
   use mpi_f08
   use, intrinsic :: iso_c_binding
@@ -46,6 +47,31 @@ contains
     type(MPI_File) :: handle
     integer :: error_code
     if (handle == MPI_FILE_NULL) code = error_code
+  end subroutine
+  subroutine extent_of(datatype, extent, extra_state, ierror)
+    type(MPI_Datatype) :: datatype
+    integer(MPI_ADDRESS_KIND) :: extent, extra_state
+    integer :: ierror
+    extent = merge(4_MPI_ADDRESS_KIND, extra_state, datatype == MPI_INTEGER)
+    ierror = MPI_SUCCESS
+  end subroutine
+  subroutine convert(userbuf, datatype, count, filebuf, position, extra_state, ierror)
+    type(c_ptr), value :: userbuf, filebuf
+    type(MPI_Datatype) :: datatype
+    integer :: count, ierror
+    integer(MPI_OFFSET_KIND) :: position
+    integer(MPI_ADDRESS_KIND) :: extra_state
+    ierror = merge(MPI_SUCCESS, MPI_ERR_OTHER, c_associated(userbuf, filebuf) .and. datatype == MPI_INTEGER .and. &
+                   count == 0 .and. position == 0 .and. extra_state == 0)
+  end subroutine
+  subroutine convert_large(userbuf, datatype, count, filebuf, position, extra_state, ierror)
+    type(c_ptr), value :: userbuf, filebuf
+    type(MPI_Datatype) :: datatype
+    integer(MPI_COUNT_KIND) :: count
+    integer :: ierror
+    integer(MPI_OFFSET_KIND) :: position
+    integer(MPI_ADDRESS_KIND) :: extra_state
+    call convert(userbuf, datatype, int(count), filebuf, position, extra_state, ierror)
   end subroutine
   subroutine copy_type(old, keyval, extra_state, attribute_val_in, attribute_val_out, flag, ierror)
     type(MPI_Datatype) :: old
@@ -98,6 +124,9 @@ program callbacks
   use functions
   implicit none
   integer :: rank, size, wrong = 0, error, class, i, one, expected, key
+  procedure(MPI_Datarep_extent_function), pointer :: extents
+  procedure(MPI_Datarep_conversion_function), pointer :: conversion
+  procedure(MPI_Datarep_conversion_function_c), pointer :: conversion_large
   real(8) :: reals(3), inout(3)
   integer(MPI_ADDRESS_KIND) :: state, value
   type(MPI_Op) :: op
@@ -199,6 +228,20 @@ program callbacks
   call MPI_Type_free(other)
   call MPI_Type_free(type)
   call MPI_Type_free_keyval(key)
+
+  ! data representations: with files not built, each call says so
+  extents => extent_of
+  conversion => convert
+  conversion_large => convert_large
+  call MPI_Register_datarep('none', MPI_CONVERSION_FN_NULL, MPI_CONVERSION_FN_NULL, extents, 0_MPI_ADDRESS_KIND, error)
+  call MPI_Error_class(error, i)
+  call check(i == MPI_ERR_UNSUPPORTED_OPERATION, 27)
+  call MPI_Register_datarep('own', conversion, conversion, extents, 0_MPI_ADDRESS_KIND, error)
+  call MPI_Error_class(error, i)
+  call check(i == MPI_ERR_UNSUPPORTED_OPERATION, 28)
+  call MPI_Register_datarep_c('large', conversion_large, MPI_CONVERSION_FN_NULL_C, extents, 0_MPI_ADDRESS_KIND, error)
+  call MPI_Error_class(error, i)
+  call check(i == MPI_ERR_UNSUPPORTED_OPERATION, 29)
 
   ! generalized requests: finished, cancelled, with an error
   call MPI_Grequest_start(query, freeing, cancel, 7_MPI_ADDRESS_KIND, request)

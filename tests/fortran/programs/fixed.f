@@ -112,6 +112,9 @@ C     statuses, requests by index, names, grids, attributes.
       if (i .ne. MPI_ERR_COUNT) wrong = wrong + 1
       call MPI_ERROR_STRING(ierr, text, count, i)
       if (index_of(text, 'MPI_Send') .eq. 0) wrong = wrong + 1
+      call MPI_REGISTER_DATAREP('none', MPI_CONVERSION_FN_NULL,
+     &  MPI_CONVERSION_FN_NULL, MPI_CONVERSION_FN_NULL, value, ierr)
+      if (ierr .eq. MPI_SUCCESS) wrong = wrong + 1
       call MPI_REDUCE(wrong, count, 1, MPI_INTEGER, MPI_SUM, 0,
      &                MPI_COMM_WORLD, ierr)
       if (rank .eq. 0 .and. count .eq. 0 .and. MPI_WTIME() .ge. t)
