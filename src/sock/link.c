@@ -208,7 +208,7 @@ static void links_copy(struct sock_family *new, struct sock_family *old)
         atomic_store(&to->holders.uncounted, !alone);
     }
     for (uint32_t i = 1; i < old->sets; i++) {
-        /* (connections may name one that is gone) */
+        /* also of one that is gone: connections may name it */
         atomic_store(&new->set[i].generation, atomic_load(&old->set[i].generation));
         if (!atomic_load(&old->set[i].used) || !sock_holders_have(&old->set[i].holders, sock_pid()))
             continue;

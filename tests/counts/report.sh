@@ -7,8 +7,8 @@ source "$VIADUCT_SOURCE/tests/lib/shell"
 [ -x "$programs/exchange" ] || skip "no exchange program was built"
 [ -f "$VIADUCT_BUILD/lib/libviaduct-profile.so" ] || skip "no libviaduct-profile.so was built"
 command -v valgrind >/dev/null || skip "valgrind is not installed"
-few=200 many=400 batch=16
-export BYTES=1024
+few=400 many=800 batch=8
+export BYTES=1024 BATCH=$batch
 mkfifo "$work/0" "$work/1"
 
 instructions() { # BATCHES: of both ranks
@@ -36,8 +36,8 @@ echo "instructions of an exchange of 1 KiB: $without, with a report $with"
 [ "$without" -gt 0 ] && [ "$with" -gt "$without" ] || fail "nothing was counted"
 counted report-instructions $((with - without))
 if command -v strace >/dev/null; then
-    a=$(calls 1000) b=$(calls 3000)
-    echo "system calls of $((2000 * 2 * batch)) exchanges: $((b - a))"
+    a=$(calls 2000) b=$(calls 6000)
+    echo "system calls of $((4000 * 2 * batch)) exchanges: $((b - a))"
     [ $((b - a)) -lt 640 ] || fail "an exchange with a report calls the kernel" # the clock decides of some
 fi
 finish
