@@ -42,6 +42,7 @@ static int frame_first(vd_connection *connection)
         base_lock(&channel->first_out); /* held: it must not wait */
     connection->sequence = channel->sent[connection->remote]++;
     int error = frame_leave(connection, PACK_TAG_FIRST, connection->ending_now && !vpack_threads);
+    channel->sent[connection->remote] -= error != OK; /* the receiver counts what comes */
     if (vpack_threads)
         base_unlock(&channel->first_out);
     connection->begun = true;

@@ -9,7 +9,8 @@
 #define ONE_WAY (3 * VD_RPC_ROOM)
 
 static int missing; /* calls for which there will be no memory */
-static size_t many; /* bytes of the first ones */
+static size_t many; /* bytes of each of them */
+static int filled[2]; /* a pipe: the number of messages after which the way from rank 0 to rank 1 is full */
 
 void *__libc_malloc(size_t size);
 void *malloc(size_t size)
@@ -61,8 +62,53 @@ static void turned_away(int rank)
     CHECK_EQUAL(vd_finalize(), VD_OK);
 }
 
+/* A call for which there is no memory where the way to its server is full: it was not sent, so vd_finalize does not wait
+ * for it. */
+static void not_sent(int rank)
+{
+    static unsigned char data[2000];
+    int argument = 1;
+    CHECK_EQUAL(vd_init(), VD_OK);
+    CHECK_EQUAL(vd_rpc_start(0), VD_OK);
+    vd_channel *channel = channel_open("full");
+    if (rank == 0) {
+        vd_connection *to;
+        bool full = false;
+        uint32_t messages = 0;
+        do {
+            to = vd_begin_packing(channel, 1);
+            CHECK_EQUAL(vd_pack(to, data, sizeof data, VD_SEND_SAFER, VD_RECEIVE_EXPRESS), VD_OK);
+            CHECK_EQUAL(vd_end_packing_start(to), VD_OK);
+            full = to->parts_under_way > 0;
+            messages++;
+            if (!full)
+                CHECK_EQUAL(vd_wait(to), VD_OK);
+        } while (!full);
+        vd_call *call = vd_rpc_begin(1, "unknown", VD_ONE_WAY);
+        CHECK_EQUAL(vd_pack(vd_rpc_arguments(call), &argument, sizeof argument, VD_SEND_SAFER, VD_RECEIVE_EXPRESS),
+                    VD_OK);
+        many = PACK_FRAME;
+        missing = 1;
+        CHECK_EQUAL(vd_rpc_send(call), VD_NO_MEMORY);
+        CHECK_EQUAL(missing, 0);
+        CHECK_EQUAL(write(filled[1], &messages, sizeof messages), (int)sizeof messages);
+        CHECK_EQUAL(vd_wait(to), VD_OK);
+    } else {
+        uint32_t messages = 0;
+        CHECK_EQUAL(read(filled[0], &messages, sizeof messages), (int)sizeof messages);
+        for (uint32_t i = 0; i < messages; i++) {
+            vd_connection *from = vd_begin_unpacking(channel);
+            CHECK_EQUAL(vd_unpack(from, data, sizeof data, VD_SEND_SAFER, VD_RECEIVE_EXPRESS), VD_OK);
+            CHECK_EQUAL(vd_end_unpacking(from), VD_OK);
+        }
+    }
+    CHECK_EQUAL(vd_finalize(), VD_OK);
+}
+
 int main(void)
 {
+    CHECK_EQUAL(pipe(filled), 0);
     harness_run(2, turned_away);
+    harness_run(2, not_sent);
     return check_done();
 }
