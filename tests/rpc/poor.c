@@ -62,8 +62,8 @@ static void turned_away(int rank)
     CHECK_EQUAL(vd_finalize(), VD_OK);
 }
 
-/* A call for which there is no memory where the way to its server is full: it was not sent, so vd_finalize does not wait
- * for it. */
+/* There is no memory to queue a call where the way to its server is full: it was not sent, and vd_finalize does not
+ * wait for it. */
 static void not_sent(int rank)
 {
     static unsigned char data[2000];
