@@ -219,6 +219,8 @@ VEXPORT int vd_finalize(void)
         return error;
     DOING("vd_finalize");
     vpack_event_close();
+    if (vpack_end && !vpack_calls)
+        vpack_end(true); /* functions were registered and calls never started: as if there were none */
     (void)vd_rpc_start(
         0); /* so that calls from others end with an error: else they would wait for us, and we for them */
     error = calls_settle();

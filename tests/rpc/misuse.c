@@ -328,10 +328,15 @@ static void far_deadline(int rank)
     end(rank);
 }
 
-/* Who calls a rank that never starts with calls hears so, at the latest when that one ends. */
+/* A caller of a rank that never starts with calls is told, at the latest when that rank ends, also where it has
+ * registered the function for a pool. */
+static bool pool_registered;
+
 static void never_started(int rank)
 {
     CHECK_EQUAL(vd_init(), VD_OK);
+    if (rank == 0 && pool_registered)
+        CHECK_EQUAL(vd_rpc_register("nothing", handle_stop, NULL, VD_POOL), VD_OK);
     if (rank == 1) {
         CHECK_EQUAL(vd_rpc_start(0), VD_OK);
         vd_call *call = vd_rpc_begin(0, "nothing", 0);
@@ -409,6 +414,8 @@ int main(void)
     harness_run(2, hoarded);
     harness_run(2, crowded);
     harness_run(2, far_deadline);
+    harness_run(2, never_started);
+    pool_registered = true;
     harness_run(2, never_started);
     harness_run(2, ends_amid_handlers);
     harness_run(2, checked);
