@@ -11,6 +11,8 @@
 #define CALLERS 3
 #define SERVED 200 /* calls, before it dies */
 
+static int sent[2]; /* a pipe: all calls to rank 1 were sent */
+
 static int never(void *unused) { return unused != NULL; }
 
 /* The argument is a length and so many bytes; the reply is the same. */
@@ -21,7 +23,7 @@ static void handle(vd_call *call, void *served)
     if (vd_rank() == VICTIM && __atomic_add_fetch((int *)served, 1, __ATOMIC_RELAXED) > SERVED)
         _exit(HARNESS_DIES);
     if (vd_unpack(from, &length, sizeof length, VD_SEND_CHEAPER, VD_RECEIVE_EXPRESS))
-        return; /* of the dead: his long blocks never come */
+        return; /* of a dead rank: its long blocks never come */
     unsigned char *data = malloc(length + 1);
     if (!vd_unpack(from, data, length, VD_SEND_CHEAPER, VD_RECEIVE_EXPRESS))
         vd_pack(vd_rpc_reply(call), data, length, VD_SEND_CHEAPER, VD_RECEIVE_CHEAPER);
@@ -114,10 +116,11 @@ static void watched(int rank)
     CHECK_EQUAL(vd_finalize(), VD_DEAD);
 }
 
-/* All places at it are taken by one-way calls that it never confirms. */
+/* All places at it are taken by one-way calls that it never confirms. It takes none before all are sent. */
 static void full(int rank)
 {
     int code = VD_AGAIN;
+    char byte = 0;
     CHECK_EQUAL(vd_init(), VD_OK);
     CHECK_EQUAL(vd_rpc_register("death", handle_death, NULL, VD_AT_ONCE), VD_OK);
     CHECK_EQUAL(vd_rpc_start(0), VD_OK);
@@ -127,8 +130,11 @@ static void full(int rank)
         code = call ? vd_rpc_send(call) : VD_OK;
     }
     CHECK_EQUAL(code, rank ? VD_AGAIN : VD_OK);
-    if (rank == 1)
+    if (rank == 1) {
+        CHECK_EQUAL(read(sent[0], &byte, 1), 1);
         vd_rpc_serve(never, NULL);
+    }
+    CHECK_EQUAL(write(sent[1], &byte, 1), 1);
     do {
         (void)vd_progress();
         code = vd_rpc_begin_now(1, "death", VD_ONE_WAY) ? VD_OK : vd_error();
@@ -139,6 +145,7 @@ static void full(int rank)
 
 int main(void)
 {
+    CHECK_EQUAL(pipe(sent), 0);
     harness_run(RANKS, one_dies);
     harness_run(2, watched);
     harness_run(2, full);
