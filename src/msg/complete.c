@@ -72,6 +72,8 @@ bool vmsg_callbacks_run(void)
             void (*completed)(struct msg_request *) = request->completed;
             msg_publish(request);
             completed(request); /* which may free it */
+            if (unlikely(vmsg_engine.threads))
+                vmsg_wait_looked_for(); /* those that wait for what it has changed looked when it was done */
             ran++;
         }
     } while (node && ran < TUNED(POLL_EVENTS));

@@ -1,6 +1,6 @@
 /* What a thread starts and leaves alone goes on while another thread sleeps in a wait: the sleeper is woken for it, and
- * not only when its time is over.
- * timeout: 120 waits: 2 tcp: 1 */
+ * not only when its time is over. So is one that waits for what a callback changes which another thread runs.
+ * timeout: 120 waits: 3 tcp: 1 */
 #include "harness.h"
 #include "base/counters.h"
 #include <pthread.h>
@@ -19,6 +19,13 @@ static void sleep_ms(long ms)
 {
     struct timespec moment = {0, ms * 1000000};
     nanosleep(&moment, NULL);
+}
+
+static void check_overslept(void)
+{
+    fprintf(stderr, "%lu sleeps, %lu of them too long\n", vbase_counters->sleeps, vbase_counters->overslept);
+    CHECK(vbase_counters->sleeps >= TIMES);
+    CHECK(vbase_counters->overslept <= 1); /* it may come in the moment of a time-out */
 }
 
 static void beside(int rank)
@@ -48,14 +55,62 @@ static void beside(int rank)
         CHECK_EQUAL(vmsg_send(world, 0, 1, "", 1), OK);
     } else {
         pthread_join(thread, NULL);
-        fprintf(stderr, "%lu sleeps, %lu of them too long\n", vbase_counters->sleeps, vbase_counters->overslept);
-        CHECK(vbase_counters->sleeps >= TIMES);
-        CHECK(vbase_counters->overslept <= 1); /* it may come in the moment of a time-out */
+        check_overslept();
+    }
+}
+
+static _Atomic int callbacks, turn;
+
+/* Longer than the waiting thread needs to see that its request is done, and to sleep again. */
+static void callback(struct msg_request *request)
+{
+    (void)request;
+    sleep_ms(20);
+    callbacks++;
+}
+
+static bool callback_has_run(void *unused)
+{
+    (void)unused;
+    return callbacks > turn;
+}
+
+static void *callback_waiter(void *nothing)
+{
+    for (; turn < TIMES; turn++)
+        CHECK_EQUAL(vmsg_wait_until(callback_has_run, NULL), OK);
+    return nothing;
+}
+
+static void callbacks_beside(int rank)
+{
+    pthread_t thread;
+    vmsg_threads(true);
+    if (rank == 0)
+        CHECK_EQUAL(pthread_create(&thread, NULL, callback_waiter, NULL), 0);
+    for (int i = 0; i < TIMES; i++) {
+        char byte;
+        struct msg_request request = {.completed = callback};
+        struct msg_where from = {world, 1, 2};
+        struct type_buffer buffer = {.base = &byte, .count = 1};
+        sleep_ms(300); /* its sleeps have grown long */
+        if (rank == 1) {
+            CHECK_EQUAL(vmsg_send(world, 0, 2, "", 1), OK);
+            continue;
+        }
+        CHECK_EQUAL(vmsg_recv_start(&request, &from, &buffer), OK);
+        while (callbacks == i) /* the sleeper is slower */
+            vmsg_progress();
+    }
+    if (rank == 0) {
+        pthread_join(thread, NULL);
+        check_overslept();
     }
 }
 
 int main(void)
 {
     harness_run(2, beside);
+    harness_run(2, callbacks_beside);
     return check_done();
 }
