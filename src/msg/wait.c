@@ -40,6 +40,10 @@ static struct {
     uint64_t beside, lately;             /* in ticks: how long such a thread yields before it parks, and is counted */
 } wait;
 
+/* This thread is the watcher, by this waiting or by one that it is inside of: a handler of remote calls that runs at once,
+ * behind a round of progress, may wait for its arguments. */
+static __thread bool watching TLS_QUICK;
+
 /* One thread's waiting. */
 struct waiting {
     struct msg_request *request; /* that is waited for; NULL: something else, */
@@ -153,13 +157,14 @@ static void sleep_ends(const struct waiting *waiting)
 
 static bool watch_begin(struct waiting *waiting)
 {
-    if (!vmsg_engine.threads || waiting->watcher)
+    if (!vmsg_engine.threads || watching)
         return true;
     bool nobody = false;
     /* acquire: pairs with the release in watch_end */
     waiting->watcher = atomic_compare_exchange_strong_explicit(&wait.watched, &nobody, true, memory_order_acquire,
                                                                memory_order_relaxed);
-    if (waiting->watcher)
+    watching = waiting->watcher;
+    if (watching)
         waiting->since = 0; /* beside another one was no time of watching */
     return waiting->watcher;
 }
@@ -168,7 +173,7 @@ static void watch_end(struct waiting *waiting)
 {
     if (!waiting->watcher)
         return;
-    waiting->watcher = false;
+    waiting->watcher = watching = false;
     atomic_store_explicit(&wait.watched, false, memory_order_release); /* pairs with watch_begin */
     vmsg_wait_changed();
 }
