@@ -165,6 +165,31 @@ static inline bool message_is_awaited(const vd_channel *channel, int remote)
     return awaited != PACK_NOBODY && (remote == VD_ANYONE || awaited == VD_ANYONE || awaited == remote);
 }
 
+/* One thread at a time looks. Another one that tries meanwhile may sleep then: it says so, and is woken by the one that
+ * looks, or that looks next. */
+static bool look_begin(vd_channel *channel)
+{
+    if (unlikely(!base_lock_try(&channel->first_in))) {
+        atomic_store_explicit(&channel->missed, true, memory_order_relaxed);
+        atomic_thread_fence(memory_order_seq_cst); /* pairs with look_end: it sees this, or the lock is free by now */
+        if (!base_lock_try(&channel->first_in))
+            return false;
+    }
+    channel->wakes = atomic_load_explicit(&channel->missed, memory_order_relaxed);
+    if (unlikely(channel->wakes))
+        atomic_store_explicit(&channel->missed, false, memory_order_relaxed); /* who says so now is seen at the end */
+    return true;
+}
+
+static void look_end(vd_channel *channel)
+{
+    bool wakes = channel->wakes;
+    base_unlock(&channel->first_in);
+    atomic_thread_fence(memory_order_seq_cst); /* pairs with look_begin */
+    if (unlikely(wakes || atomic_load_explicit(&channel->missed, memory_order_relaxed)))
+        vmsg_wake();
+}
+
 /* One thread at a time takes a first frame and counts it: their order is that of the numbers. OWN: vd_begin_unpacking
  * waits for it. LOOKED: it was our turn to try. */
 static int message_take_now(vd_channel *channel, int remote, vd_connection *connection, bool own, bool *looked)
@@ -173,13 +198,13 @@ static int message_take_now(vd_channel *channel, int remote, vd_connection *conn
     struct type_buffer buffer = {.base = connection->frame, .count = PACK_FRAME};
     struct msg_message *message;
     struct msg_request request = {.completed = NULL};
-    *looked = vpack_threads ? base_lock_try(&channel->first_in) : own || !message_is_awaited(channel, remote);
+    *looked = vpack_threads ? look_begin(channel) : own || !message_is_awaited(channel, remote);
     if (!*looked)
         return ERR_AGAIN; /* tried only: the probe makes progress, which may call a handler, which may come here */
     int error = vmsg_message_probe(&from, &message, &request.result);
     uint32_t sequence = !error && message ? channel->heard[request.result.source]++ : 0;
     if (vpack_threads)
-        base_unlock(&channel->first_in);
+        look_end(channel);
     if (error || !message)
         return error ? error : ERR_AGAIN;
     error = vmsg_message_recv(&request, message, &buffer);

@@ -1,12 +1,14 @@
 /* With several threads: a handler that runs at once waits for a long argument, on the thread that watches the network for
- * all. It sleeps until the argument comes, and no longer.
+ * all. It sleeps until the argument comes, and no longer. A thread waits for a message of a channel on which another one
+ * looks for another message all the time.
  * timeout: 60 waits: 2 */
 #include "base/clock.h"
 #include "base/tunables.h"
 #include "pack/pack_test.h"
+#include <pthread.h>
 #include <time.h>
 
-enum { TIMES = 5, LENGTH = 200000 };
+enum { TIMES = 5, LENGTH = 200000, MESSAGES = 100 };
 
 static int handled;
 
@@ -57,8 +59,61 @@ static void body(int rank)
     CHECK_EQUAL(vd_finalize(), VD_OK);
 }
 
+static vd_channel *channel;
+static _Atomic bool over;
+
+/* For a message that never comes: while it looks, no other thread can. */
+static void *looker(void *nothing)
+{
+    vd_connection *from;
+    while (!over)
+        CHECK_EQUAL(vd_begin_unpacking_now(channel, 0, &from), VD_AGAIN);
+    return nothing;
+}
+
+/* How many messages came to a sleeper by its time-out. */
+static int messages_late(void)
+{
+    int late = 0;
+    for (int i = 0; i < MESSAGES; i++) {
+        uint64_t sent = 0;
+        vd_connection *from = vd_begin_unpacking(channel);
+        CHECK_EQUAL(vd_unpack(from, &sent, sizeof sent, VD_SEND_SAFER, VD_RECEIVE_EXPRESS), VD_OK);
+        CHECK_EQUAL(vd_end_unpacking(from), VD_OK);
+        CHECK_EQUAL(vd_end_packing(vd_begin_packing(channel, 1)), VD_OK);
+        late += vbase_clock_ns() - sent > TUNED(SLEEP_LONGEST) / 4;
+    }
+    return late;
+}
+
+static void messages(int rank)
+{
+    pthread_t thread;
+    CHECK_EQUAL(vd_init(), VD_OK);
+    CHECK_EQUAL(vd_threads(), VD_OK);
+    channel = channel_open("two");
+    if (rank == 0) {
+        CHECK_EQUAL(pthread_create(&thread, NULL, looker, NULL), 0);
+        int late = messages_late();
+        over = true;
+        pthread_join(thread, NULL);
+        fprintf(stderr, "%d messages too late\n", late);
+        CHECK(late <= 1); /* a machine may be busy */
+    }
+    for (int i = 0; rank == 1 && i < MESSAGES; i++) {
+        sleep_ms(10); /* the other rank sleeps */
+        uint64_t now = vbase_clock_ns();
+        vd_connection *to = vd_begin_packing(channel, 0);
+        CHECK_EQUAL(vd_pack(to, &now, sizeof now, VD_SEND_SAFER, VD_RECEIVE_EXPRESS), VD_OK);
+        CHECK_EQUAL(vd_end_packing(to), VD_OK);
+        CHECK_EQUAL(vd_end_unpacking(vd_begin_unpacking(channel)), VD_OK);
+    }
+    CHECK_EQUAL(vd_finalize(), VD_OK);
+}
+
 int main(void)
 {
+    harness_run(2, messages);
     setenv("VIADUCT_SINGLE_COPY", "no", 1); /* the caller must send the argument */
     harness_run(2, body);
     return check_done();
