@@ -40,8 +40,8 @@ static struct {
     uint64_t beside, lately;             /* in ticks: how long such a thread yields before it parks, and is counted */
 } wait;
 
-/* This thread is the watcher, by this waiting or by one that it is inside of: a handler of remote calls that runs at once,
- * behind a round of progress, may wait for its arguments. */
+/* This thread is the watcher, by this waiting or by one that it is inside of: a handler of remote calls that runs at
+ * once, behind a round of progress, may wait for its arguments. */
 static __thread bool watching TLS_QUICK;
 
 /* One thread's waiting. */
