@@ -1,5 +1,5 @@
 # The launcher over several hosts of the laboratory: places, input, output, ends, and MPI across them.
-# timeout: 90 waits: 8
+# timeout: 150 waits: 14
 source "$VIADUCT_SOURCE/tests/lib/shell"
 laboratory 3 1
 export HYDRA_LAUNCHER_EXEC=lab-rsh
@@ -23,6 +23,39 @@ expect 0 $'a h1\nb h2' "" sorted $mpiexec -host h1 sh -c 'echo a $(uname -n)' : 
 expect 0 $'[0] h1\n[1] h2' "" sorted $mpiexec -l -host h1,h2 uname -n
 expect 0 x "" env MARK=x $mpiexec -host h1 sh -c 'echo $MARK'
 expect 0 "$PWD" "" $mpiexec -host h1 pwd
+
+# the hosts of a batch job, where none is named
+printf 'h1\nh1\nh2\n' >$work/nodes
+printf 'h2 1 all.q@h2 UNDEFINED\nh1 2 all.q@h1 UNDEFINED\n' >$work/pe
+for nodes in PBS_NODEFILE=$work/nodes LSB_DJOB_HOSTFILE=$work/nodes "SLURM_JOB_NODELIST=h[1-2] SLURM_TASKS_PER_NODE=2,1" \
+    "SLURM_JOB_NODELIST=h1,h2 SLURM_TASKS_PER_NODE=2(x1),1"; do
+    expect 0 $'0/3 0/2 h1\n1/3 1/2 h1\n2/3 0/1 h2' "" sorted env $nodes $mpiexec sh -c "$say"
+done
+expect 0 $'0/3 0/1 h2\n1/3 0/2 h1\n2/3 1/2 h1' "" sorted env PE_HOSTFILE=$work/pe $mpiexec sh -c "$say"
+expect 0 $'0/2 0/1 h1\n1/2 0/1 h2' "" sorted env PBS_NODEFILE=$work/nodes $mpiexec -ppn 1 sh -c "$say"
+expect 0 '0/1 0/1 h2' "" env PBS_NODEFILE=$work/nodes $mpiexec -host h2 sh -c "$say"
+expect 0 '0/1 0/1 h0' "" env PBS_NODEFILE=$work/nodes $mpiexec -rmk none sh -c "$say"
+expect 0 $'0/3 0/1 h2\n1/3 0/2 h1\n2/3 1/2 h1' "" \
+    sorted env PBS_NODEFILE=$work/nodes PE_HOSTFILE=$work/pe $mpiexec -rmk sge sh -c "$say"
+expect 2 "" "viaduct: -rmk slurm: this is no job of it" $mpiexec -rmk slurm true
+expect 2 "" "~cannot read .*/none: No such file" env PBS_NODEFILE=$work/none $mpiexec true
+expect 2 "" "~cannot read the hosts of this job in PE_HOSTFILE=" env PE_HOSTFILE=$work/nodes $mpiexec true
+for list in 'a[1' 'a[3-1]' 'a[1-]' '[' , 'a[]' 'a[1-2-3]' 'a[0-99999]' $(head -c 300 /dev/zero | tr '\0' a); do
+    expect 2 "" "~cannot read the hosts of this job in SLURM_JOB_NODELIST=" env SLURM_JOB_NODELIST="$list" $mpiexec true
+done
+expect 255 "" "~host a1b: 3 slots.*a2b: 3 .*a07b: 1 .*a007b: 1 .*host i: 1 .*x0y9: 1 .*x0y10: 1 .*x1y9: 1 .*x1y10: 1 " \
+    env SLURM_JOB_NODELIST='a[1-2,07,007]b,i,x[0-1]y[9-10]' SLURM_TASKS_PER_NODE='3(x2),1(x7)' \
+    $mpiexec --agent false --display-allocation true
+# such a system may have an agent of its own, which is taken where it is there; srun has words of its own
+mkdir $work/agents
+printf '#!/bin/sh\nexec lab-rsh "$@"\n' >$work/agents/blaunch
+printf '#!/bin/sh\nwhile [ "$1" != -w ]; do shift; done\n[ "$3 $4" = "/bin/sh -c" ] && exec lab-rsh "$2" "$5"\n' >$work/agents/srun
+printf '#!/bin/sh\n[ "$1 $2" = "-inherit -V" ] && shift 2 && exec lab-rsh "$@"\n' >$work/agents/qrsh
+chmod +x $work/agents/*
+for nodes in LSB_DJOB_HOSTFILE=$work/nodes PE_HOSTFILE=$work/pe "SLURM_JOB_NODELIST=h[1-2] SLURM_TASKS_PER_NODE=2,1"; do
+    expect 0 $'h1\nh1\nh2' "" sorted env -u HYDRA_LAUNCHER_EXEC PATH=$work/agents:$PATH $nodes $mpiexec uname -n
+done
+expect 0 h2 "" env -u HYDRA_LAUNCHER_EXEC PATH=$work/agents:$PATH $mpiexec -launcher slurm -host h2 uname -n
 
 # input for a rank elsewhere, byte for byte, and its end
 seq 1 300000 >$work/numbers

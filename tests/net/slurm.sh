@@ -1,6 +1,6 @@
 # Ranks of ours under Slurm, over PMI-1 (its plugin pmi2) and over its PMIx, on several hosts of the laboratory, with a cluster made for it: munge,
 # a controller and a daemon on each host, all in a folder of the test. The laboratory takes them away, however the test ends.
-# timeout: 150 waits: 23
+# timeout: 300 waits: 60
 source "$VIADUCT_SOURCE/tests/net/foreign.bash"
 unpacked=$VIADUCT_SOURCE/build/slurm # by scripts/need, where it is not installed
 if [ -d "$unpacked" ]; then
@@ -16,6 +16,7 @@ for tool in munged slurmctld slurmd srun; do
 done
 [ "$(id -u)" -eq 0 ] || reason="a cluster of Slurm for several hosts needs root"
 to_lab "$reason"
+sorted() { "$@" | sort; }
 
 mkdir $work/state $work/spool && chmod 755 $work
 head -c 128 /dev/urandom >$work/key && chmod 600 $work/key
@@ -72,6 +73,21 @@ soon '~^(137|143)$' "~" "~rank 1 on h. ends the job: the program ended without M
 # its PMIx, with libpmix
 launch() { srun -Q -K --mpi=pmix -N "$(($1 < 3 ? $1 : 3))" --distribution=cyclic -n "$@"; }
 ordeal launch '~^(7|137|143)$' '~^(5|137|143)$' '~^(1|137|143)$' '~^(137|143)$'
+
+# Our own launcher in a job of Slurm: on the hosts and with the slots of the job, which srun reaches.
+allocated() { salloc -Q -N 3 --ntasks-per-node=2 "$@"; }
+soon 0 "6 met" "" allocated $mpiexec $programs/meet
+soon 0 "4 met" "" allocated $mpiexec -ppn 1 -n 4 $programs/meet
+expect 0 $'h0\nh0\nh1\nh1\nh2\nh2' "" sorted allocated $mpiexec uname -n
+expect 0 $'h1\nh2' "" sorted allocated $mpiexec -host h1,h2 uname -n
+expect 0 h0 "" allocated $mpiexec -rmk none uname -n
+seq 1 300000 >$work/numbers # over srun, byte for byte
+allocated $mpiexec -host h1 cat <$work/numbers >$work/got || fail "cat over srun"
+cmp -s $work/numbers $work/got || fail "input over srun is not the same"
+soon 7 "" "~rank 1 .* on h0. ended the job with status 7: MPI_Abort" allocated $mpiexec $programs/victim 1 -2 loop
+
+launch() { allocated $mpiexec -n "$@"; }
+beheaded launch mpiexec
 
 # No protocol offered: said once a rank, and never so many jobs of one rank.
 for none in --mpi=none ""; do

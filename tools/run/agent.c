@@ -6,11 +6,22 @@
 
 extern char **environ;
 
-/* The agent's words, the host, and our own program by its path. ssh is told never to ask. */
+/* What is said to agents that we know. ssh is told never to ask; srun to begin a step beside others that has all of
+ * the job's processors there. */
+static const struct known {
+    const char *name, *words[12];
+    bool no_shell; /* it starts programs, where others give a line to a shell */
+} known[] = {
+    {"ssh", {"-x", "-T", "-oBatchMode=yes", "-oConnectTimeout=30", "-oServerAliveInterval=15"}, false},
+    {"srun", {"-Q", "-u", "-N1", "-n1", "--overlap", "--mpi=none", "--cpu-bind=none", "--export=ALL", "-w"}, true},
+};
+
+static void word_add(char **word, int *count, const char *text) { word[(*count)++] = (char *)(uintptr_t)text; }
+
+/* The agent's words, the host, and our own program by its path. */
 static char **agent_words(const struct run_options *options, const char *host)
 {
-    static const char *const for_ssh[] = {"-x", "-T", "-oBatchMode=yes", "-oConnectTimeout=30",
-                                          "-oServerAliveInterval=15"};
+    const struct known *of = NULL;
     static char command[8200], quoted[8100], copy[8100];
     const char *path = vbase_self();
     static char *word[64];
@@ -20,13 +31,19 @@ static char **agent_words(const struct run_options *options, const char *host)
     for (char *part; count < 40 && (part = strsep(&rest, " "));)
         if (*part)
             word[count++] = part;
-    for (size_t i = 0; count && strcmp(basename(word[0]), "ssh") == 0 && i < ARRAY_LENGTH(for_ssh); i++)
-        word[count++] = (char *)(uintptr_t)for_ssh[i];
+    for (size_t i = 0; i < ARRAY_LENGTH(known); i++)
+        of = count && strcmp(basename(word[0]), known[i].name) == 0 ? &known[i] : of;
+    for (int i = 0; of && of->words[i]; i++)
+        word_add(word, &count, of->words[i]);
     for (size_t to = 0; *path && to < sizeof quoted - 5; path++)
         to += (size_t)snprintf(quoted + to, sizeof quoted - to, *path == '\'' ? "'\\''" : "%c", *path);
     snprintf(command, sizeof command, "exec '%s' helper", quoted);
-    word[count++] = (char *)(uintptr_t)host;
-    word[count++] = command;
+    word_add(word, &count, host);
+    if (of && of->no_shell) {
+        word_add(word, &count, "/bin/sh");
+        word_add(word, &count, "-c");
+    }
+    word_add(word, &count, command);
     word[count] = NULL;
     return word;
 }

@@ -185,12 +185,12 @@ static int kinds_check(struct reader *reader, char **word)
 
 static int launcher_take(struct reader *reader, char **word)
 {
-    bool remote = strcmp(word[0], "ssh") == 0 || strcmp(word[0], "rsh") == 0;
-    if (remote)
-        reader->options->agent = word[0];
-    return remote || strcmp(word[0], "fork") == 0
+    bool slurm = strcmp(word[0], "slurm") == 0, remote = strcmp(word[0], "ssh") == 0 || strcmp(word[0], "rsh") == 0;
+    if (remote || slurm)
+        reader->options->agent = slurm ? "srun" : word[0];
+    return remote || slurm || strcmp(word[0], "fork") == 0
                ? OK
-               : flag_wrong(reader, word[0], "ssh, rsh or fork; --agent COMMAND names another way to other hosts");
+               : flag_wrong(reader, word[0], "ssh, rsh, slurm or fork; --agent COMMAND names another way");
 }
 
 static int gpus_check(struct reader *reader, char **word)
@@ -406,6 +406,7 @@ static const struct flag flags[] = {
     {"nooversubscribe", 0, yes_set, OPTION(slots_limit)},
     {"agent launcher-exec bootstrap-exec", 1, text_set, OPTION(agent)},
     {"launcher bootstrap", 1, launcher_take},
+    {"rmk", 1, batch_name_take},
     {"fanout", 1, number_set, OPTION(fanout)},
     {"patience", 1, number_set, OPTION(patience)},
     {"wdir wd", 1, text_set, PART(directory)},
@@ -480,7 +481,6 @@ static const struct flag flags[] = {
     {"memory-alloc-kinds", 1, kinds_check, NOTHING, "the kinds of memory are mpi and system"},
     {"personality", 1, word_check, NOTHING, "ompi ompi5 prte prrte"},
     {"prefix", 1, flag_warn, NOTHING, "all hosts have the same files at the same paths"},
-    {"rmk", 1, word_check, NOTHING, "user none"},
     {"soft", 1, triplets_check},
     {"topolib", 1, word_check, NOTHING, "hwloc"},
     {"gmca gpmixmca gprtemca mca omca pmixmca prtemca", 2, parameter_check},

@@ -32,3 +32,9 @@ int options_read_file(struct reader *reader, char **word) MUST_CHECK;
 /* hosts.c: "a:4,b", or a host file, for the part being read. */
 int hosts_read_list(struct reader *reader, char **word) MUST_CHECK;
 int hosts_read_file(struct reader *reader, char **word) MUST_CHECK;
+int hosts_add(struct reader *reader, const char *name, int slots) MUST_CHECK;
+
+/* batch.c: -rmk NAME; the hosts of the batch job that we are part of, and what reaches them, where others are not
+ * named. */
+int batch_name_take(struct reader *reader, char **word) MUST_CHECK;
+int batch_read(struct reader *reader) MUST_CHECK;

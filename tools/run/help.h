@@ -10,6 +10,8 @@ static const char run_help[] =
     "  -n N  -np N              ranks of this program (default: 1)\n"
     "  -ppn N  -N N             ranks per host, where -n is not given\n"
     "  -host LIST  -hostfile F  hosts: a:4,b, or a file with lines \"a slots=4\" or \"a:4\"\n"
+    "  -rmk NAME                hosts of a batch job, where no host is named: slurm, pbs, lsf, sge, oar, cobalt, or\n"
+    "                           none: this host (default: whichever it is a job of)\n"
     "  --agent COMMAND          command used to start processes on other hosts (default: ssh, or what\n"
     "                           HYDRA_LAUNCHER_EXEC or OMPI_MCA_plm_rsh_agent says)\n"
     "  --patience SECONDS       how long to wait for a host (default: 60); if given, refused connections are retried\n"

@@ -68,16 +68,19 @@ static int host_number(struct run_options *options, const char *name)
     return host_add(options, name, here);
 }
 
-static void host_offer(struct run_options *options, struct run_app *app, const char *name, int slots)
+static int host_offer(struct run_options *options, struct run_app *app, const char *name, int slots)
 {
+    if (*name == '-') /* an agent would take it for a flag */
+        return vbase_fail(ERR_ARGUMENT, "%s is not the name of a host", name);
     int host = host_number(options, name);
     for (int i = 0; i < app->offers; i++)
         if (app->offer[i].host == host) {
             app->offer[i].slots += slots;
-            return;
+            return OK;
         }
     app->offer = run_grown(app->offer, app->offers, sizeof *app->offer);
     app->offer[app->offers++] = (struct run_offer){host, slots};
+    return OK;
 }
 
 /* One host with its slots: "name", "name:4", "name slots=4 max_slots=8". */
@@ -100,10 +103,12 @@ static int host_read(struct run_options *options, struct run_app *app, char *tex
             count = -1;
     if (count < 0)
         return vbase_fail(ERR_ARGUMENT, "host %s: expected a number of slots of 1 or more after the colon", text);
-    if (*text == '-') /* an agent would take it for a flag */
-        return vbase_fail(ERR_ARGUMENT, "%s is not the name of a host", text);
-    host_offer(options, app, text, count);
-    return OK;
+    return host_offer(options, app, text, count);
+}
+
+int hosts_add(struct reader *reader, const char *name, int slots)
+{
+    return host_offer(reader->options, reader->app, name, slots);
 }
 
 int hosts_read_list(struct reader *reader, char **word)

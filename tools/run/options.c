@@ -143,6 +143,8 @@ int options_read(struct run_options *options, int argc, char **argv)
     reader.app = options->app;
     if (error == OK && options->hosts == 0)
         error = variables_read(&reader, files, hosts_read_file);
+    if (error == OK)
+        error = batch_read(&reader);
     if (error != OK)
         return error;
     for (int i = 0; i < options->apps; i++) {

@@ -57,6 +57,7 @@ struct run_options {
     bool told;             /* we are a helper: the head has decided which rank goes where */
     int fanout, patience;  /* hosts called by one launcher; seconds for each; 0: not given */
     const char *agent;     /* the command that reaches other hosts; NULL: ssh */
+    const char *batch;     /* whose hosts count where none is named, or "none"; NULL: any's */
     int per_node;          /* -ppn; 0: not given */
     int stdin_rank;        /* the rank that reads our stdin; -1: none */
     bool timestamp, merge;
