@@ -426,6 +426,33 @@ static void nobody(void)
     pair_close();
 }
 
+/* Rank 1 is not reached, and rank 0 computes for longer than its patience, or is stopped: it tries again when it looks
+ * at the network, for as long as its patience was left, and only then it gives up. */
+static void absent(void)
+{
+    char card[1000];
+    pair_open(2);
+    snprintf(card, sizeof(card), "%s", pair[1].nic->card);
+    vi_nic_close(pair[1].nic); /* its port refuses connections */
+    pair[1].nic = NULL;
+    CHECK_EQUAL(vi_connect(pair[0].nic, &(struct vi_address){1, card}, &pair[0], &pair[0].vi[1]), OK);
+    struct call_nic *nic = &tcp_nic_of(pair[0].nic)->call;
+    struct call_peer *peer = nic->peers[1];
+    PAIR_WAIT(peer->cause);
+    uint64_t now = vbase_clock_ns() + 3 * vbase_settings.patience, back = now;
+    call_peers_step(nic, now);
+    CHECK_EQUAL(pair[0].down, 0);
+    for (int i = 0; i < 1000 && !pair[0].down; i++) { /* the clock is ours; the calls are refused at once */
+        if (peer->rail[0].dial)
+            call_rail_failed(&peer->rail[0], ECONNREFUSED, now);
+        now = nic->timer_at;
+        call_peers_step(nic, now);
+    }
+    CHECK_EQUAL(pair[0].down, 1);
+    CHECK(now - back > vbase_settings.patience / 10 * 9 && now - back <= vbase_settings.patience);
+    pair_close();
+}
+
 int main(void)
 {
     CHECK_EQUAL(vbase_settings_read(), OK);
@@ -444,5 +471,6 @@ int main(void)
     replaced();
     called_again();
     nobody();
+    absent();
     return check_done();
 }

@@ -110,7 +110,7 @@ struct call_peer {
     char host[CALL_HOST_NAME + 1]; /* "": unknown */
     _Atomic uint64_t since; /* ns: when the first session began to wait */
     _Atomic uint64_t silent; /* ns: since when there is no rail; later by the time in which the listener there
-                              * answered */
+                              * answered, and by that in which this rank did not look */
 
     /* By the poll. */
     int cause;              /* of the last call that failed; OK: none has since there was a rail */
@@ -203,6 +203,7 @@ uint64_t call_rails_look(struct call_peer *peer, uint64_t now, struct call_rail 
 void call_rail_dial(struct call_rail *rail, uint64_t now);               /* under nic->lock */
 void call_rail_failed(struct call_rail *rail, int number, uint64_t now); /* errno of connect(2) */
 void call_rail_over(struct call_rail *rail, int cause, uint64_t wait, uint64_t now);
+void call_peer_excuse(struct call_peer *peer, uint64_t ns, uint64_t now); /* for so long it has not been silent */
 const char *call_rail_last(const struct call_rail *rail);                /* why its last call failed */
 
 /* Sockets and greetings: link.c */

@@ -10,6 +10,9 @@
  * session, except where one over the same rail is open still.
  * call_peers_step does whatever can be done now and is called again when something changed: it never waits.
  *
+ * A rank that computes, or is stopped, for longer than its patience comes back to timers that are long due: that time
+ * does not count, so it calls again before it gives up.
+ *
  * A link that a newer one replaces is read to its end, for its other side has closed it: what was sent before lies here
  * already. Fallback connections are closed once the preferred pairs are connected. */
 #include "vi/call/call.h"
@@ -172,7 +175,8 @@ static bool call_is_late(const struct call_link *dial, uint64_t now)
     return now >= dial->deadline && poll(&through, 1, 0) == 0;
 }
 
-static void peer_times(struct call_peer *peer, uint64_t now)
+/* LATE: ns, for which nobody has looked. */
+static void peer_times(struct call_peer *peer, uint64_t late, uint64_t now)
 {
     bool heard = false; /* the listener answers, the rank may be computing */
     for (uint32_t i = 0; i < CALL_PAIRS; i++) {
@@ -181,6 +185,7 @@ static void peer_times(struct call_peer *peer, uint64_t now)
             call_rail_failed(rail, ETIMEDOUT, now);
         heard |= rail->dial && rail->dial->phase != CALL_DIALLING;
     }
+    call_peer_excuse(peer, late, now);
     if (peer->cause && !heard && now >= peer->silent + vbase_settings.patience)
         give_up(peer);
 }
@@ -203,6 +208,9 @@ static bool peer_busy(struct call_peer *peer, uint64_t now)
 void call_peers_step(struct call_nic *nic, uint64_t now)
 {
     struct list round;
+    uint64_t late = now > nic->timer_at ? now - nic->timer_at : 0;
+    if (now >= nic->timer_at)
+        nic->timer_at = CALL_NEVER;
     call_called(nic, now);
     call_sessions_leave(nic);
     list_init(&round);
@@ -211,7 +219,7 @@ void call_peers_step(struct call_nic *nic, uint64_t now)
     list_take_each(node, &round) {
         struct call_peer *peer = container_of(node, struct call_peer, node);
         base_unlock(&nic->lock);
-        peer_times(peer, now);
+        peer_times(peer, late, now);
         while (peer_step(nic, peer, now))
             ;
         last_resort_drop(peer);

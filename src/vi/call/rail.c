@@ -77,9 +77,8 @@ uint64_t call_rails_look(struct call_peer *peer, uint64_t now, struct call_rail 
 
 const char *call_rail_last(const struct call_rail *rail) { return rail->last ? rail->last : "no memory for its words"; }
 
-/* The peer's listener answered for NS; the rank may be computing. A later time that a connect has set meanwhile
- * stays. */
-static void listener_answered(struct call_peer *peer, uint64_t ns, uint64_t now)
+/* A later time that a connect has set meanwhile stays. */
+void call_peer_excuse(struct call_peer *peer, uint64_t ns, uint64_t now)
 {
     uint64_t silent = peer->silent;
     (void)atomic_compare_exchange_strong(&peer->silent, &silent, silent + ns < now ? silent + ns : now);
@@ -100,7 +99,7 @@ void call_rail_over(struct call_rail *rail, int cause, uint64_t wait, uint64_t n
     if (!cause)
         peer->silent = now;
     else if (rail->dial && rail->dial->met)
-        listener_answered(peer, now - rail->dial->met, now);
+        call_peer_excuse(peer, now - rail->dial->met, now); /* its listener answered; the rank may be computing */
     if (rail->dial)
         call_link_close(rail->dial);
     rail->dial = NULL;

@@ -91,8 +91,6 @@ static void timers_step(struct tcp_nic *nic)
         if (now >= nic->health_at)
             tcp_health(nic, now);
     }
-    if (due)
-        nic->call.timer_at = CALL_NEVER;
     /* acquire: pairs with call_order */
     if (due || (atomic_load_explicit(&nic->call.ordered, memory_order_relaxed) &&
                 atomic_exchange_explicit(&nic->call.ordered, false, memory_order_acquire)))

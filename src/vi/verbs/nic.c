@@ -58,8 +58,6 @@ static __attribute__((noinline)) void sockets_look(struct verbs_nic *nic)
     for (int i = 0; i < nic->adapters; i++)
         adapter_look(nic->adapter[i]);
     bool due = now >= nic->call.timer_at;
-    if (due)
-        nic->call.timer_at = CALL_NEVER;
     /* acquire: pairs with call_order */
     if (atomic_exchange_explicit(&nic->call.ordered, false, memory_order_acquire) || due)
         call_peers_step(&nic->call, now);
