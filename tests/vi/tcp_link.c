@@ -5,6 +5,8 @@
 #include "vi/tcp/tcp.h"
 #include "vi/call/report.h"
 
+#include <poll.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 static char told[4096];
@@ -281,6 +283,35 @@ static void back_pressure(size_t length)
     pair_close();
 }
 
+/* One thread sleeps on the nic, and another one polls: it reads two frames and has room for one. What it leaves is no
+ * more in the socket, and wakes the sleeper. */
+static void left_over(void)
+{
+    struct vi_wait from;
+    uint64_t since = vbase_clock_ns();
+    int bytes = 0;
+    pair_open(2);
+    CHECK_EQUAL(pair_connect(0, 1), OK);
+    pair_send(0, 1, 0, 8);
+    PAIR_WAIT(pair[1].got == 1);
+    while (vi_arm(pair[1].nic, VI_ARM_SLEEP, &from) != OK && !pair_late(since))
+        pair_poll();
+    struct pollfd sleeper = {.fd = from.descriptor, .events = from.events};
+    CHECK_EQUAL(poll(&sleeper, 1, 0), 0);
+    pair_send(0, 1, 1, 8);
+    pair_send(0, 1, 2, 8);
+    int fd = tcp_vi_of(pair[1].vi[0])->call.link->fd;
+    while (bytes < (int)(2 * (sizeof(struct tcp_frame) + 8)) && !pair_late(since))
+        CHECK_EQUAL(ioctl(fd, FIONREAD, &bytes), 0);
+    CHECK_EQUAL(poll(&sleeper, 1, 0), 1);
+    CHECK_EQUAL(vi_poll(pair[1].nic, 1), 1);
+    CHECK_EQUAL(pair[1].got, 2);
+    CHECK_EQUAL(poll(&sleeper, 1, 0), 1);
+    CHECK_EQUAL(vi_poll(pair[1].nic, 1), 1);
+    CHECK_EQUAL(pair[1].got, 3);
+    pair_close();
+}
+
 /* The connection is reset in the middle of two puts, by either side; told once on both; then they meet again. */
 static void reset(void)
 {
@@ -466,6 +497,7 @@ int main(void)
     put_cut();
     back_pressure(8);
     back_pressure(60000);
+    left_over();
     reset();
     sessions();
     replaced();

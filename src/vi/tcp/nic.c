@@ -109,6 +109,10 @@ static int poll_end(struct tcp_nic *nic)
     if (nic->call.told > 0 || nic->moved)
         nic->event = nic->looked;
     nic->urgent = !list_empty(&nic->unread);
+    /* A thread may sleep on the socket that this one has emptied. */
+    if (unlikely(nic->urgent) && !nic->call.nic.alone &&
+        atomic_load_explicit(&nic->call.asleep, memory_order_relaxed))
+        call_timer_set(nic->call.timer, 1);
     if (!list_empty(&nic->call.gone) || !list_empty(&nic->call.gone_vis))
         call_gone_free(&nic->call);
     return nic->call.told > 0 ? nic->call.told : nic->bytes >= TUNED(TCP_TRICKLE);
