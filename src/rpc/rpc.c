@@ -118,11 +118,11 @@ void vrpc_drop(vd_connection *connection)
 static void frame_arrived(struct msg_request *request);
 static const struct msg_taker taker;
 
-static int receive_post(void)
+static int receive_post(vd_connection *into)
 {
     struct msg_where from = {vrpc.channel->context, MSG_ANY_SOURCE, PACK_TAG_FIRST};
-    vrpc.coming = vpack_take(vrpc.channel, true);
-    if (!vrpc.coming)
+    vrpc.coming = into;
+    if (!into)
         return vd_error();
     struct type_buffer buffer = {.base = vrpc.coming->frame, .count = PACK_FRAME};
     vrpc.request.completed = frame_arrived;
@@ -215,17 +215,9 @@ static enum msg_taken frame_take(int source, const void *data, uint64_t bytes)
     return head.kind <= RPC_ONE_WAY ? MSG_TAKEN_TURN : MSG_TAKEN;
 }
 
-/* A first frame is here. The next receive is posted when this one has its place in a queue, so that the order stays. */
-static void frame_arrived(struct msg_request *request)
+static void message_handle(vd_connection *connection, const struct msg_result *result)
 {
     struct rpc_head head;
-    vd_connection *connection = vrpc.coming;
-    const struct msg_result *result = &request->result;
-    if (result->error == ERR_CANCELLED) { /* the end */
-        vpack_give(connection);
-        vrpc.coming = NULL;
-        return;
-    }
     message_begun(connection, result);
     if (likely(!result->error && result->bytes >= sizeof head)) {
         memcpy(&head, connection->frame, sizeof head);
@@ -234,8 +226,43 @@ static void frame_arrived(struct msg_request *request)
         frame_refuse(result->source);
         vrpc_drop(connection);
     }
+}
+
+/* There is no memory to receive the next message in: this one gives its place. What follows its first frame is dropped
+ * with the channel. */
+static COLD void message_turn_away(const vd_connection *connection, const struct msg_result *result)
+{
+    struct rpc_head head;
+    if (result->error || result->bytes < sizeof head) {
+        frame_refuse(result->source);
+        return;
+    }
+    memcpy(&head, connection->frame, sizeof head);
+    if (result->bytes == sizeof head && !head.frames && !head.alone)
+        head_handle(result->source, &head, NULL);
+    else
+        vrpc_turn_away(result->source, &head);
+}
+
+/* A first frame is here. The next receive is posted when this one has its place in a queue, so that the order stays. */
+static void frame_arrived(struct msg_request *request)
+{
+    vd_connection *connection = vrpc.coming, *next;
+    const struct msg_result *result = &request->result;
+    if (result->error == ERR_CANCELLED) { /* the end */
+        vpack_give(connection);
+        vrpc.coming = NULL;
+        return;
+    }
+    next = vpack_take(vrpc.channel, true);
+    if (likely(next)) {
+        message_handle(connection, result);
+    } else {
+        message_turn_away(connection, result);
+        next = connection;
+    }
     first_frame_heard(result->source);
-    int error = receive_post();
+    int error = receive_post(next);
     if (error)
         LOG_ERROR("remote calls end here: %s", vbase_error_detail());
     vrpc_sweep();
@@ -341,7 +368,7 @@ VEXPORT int vd_rpc_start(int threads)
         vrpc.open = true;
         vpack_calls = vrpc.channel;
         vpack_end = vrpc_end;
-        error = receive_post();
+        error = receive_post(vpack_take(vrpc.channel, true));
     }
     if (error) {
         vpack_calls = NULL;

@@ -158,6 +158,7 @@ static inline void rpc_call_give(vd_call *call)
 
 /* serve.c; CONNECTION NULL: without blocks */
 void vrpc_called(int remote, const struct rpc_head *head, vd_connection *connection); /* a CALL or ONE_WAY has come */
+void vrpc_turn_away(int remote, const struct rpc_head *head); /* there is no memory for it */
 void vrpc_cancel_asked(int remote, uint64_t id);
 void vrpc_run_at_once(void);
 int vrpc_pool_open(int threads) MUST_CHECK;

@@ -117,7 +117,7 @@ static void call_run(vd_call *call)
 /* ---- queues ------------------------------------------------------------------------------------------------------ */
 
 /* Tells the caller, or gives it its place back. */
-static COLD void turn_away(int remote, const struct rpc_head *head)
+COLD void vrpc_turn_away(int remote, const struct rpc_head *head)
 {
     struct rpc_head answer = {.id = head->id, .code = ERR_MEMORY, .kind = RPC_REPLY};
     (void)vbase_fail(ERR_MEMORY, "no memory for it");
@@ -136,7 +136,7 @@ void vrpc_called(int remote, const struct rpc_head *head, vd_connection *connect
     vd_call *call = rpc_call_take();
     rpc_unlock();
     if (unlikely(!call)) {
-        turn_away(remote, head);
+        vrpc_turn_away(remote, head);
         vrpc_drop(connection);
         return;
     }

@@ -62,6 +62,33 @@ static void turned_away(int rank)
     CHECK_EQUAL(vd_finalize(), VD_OK);
 }
 
+/* There is no memory for the arguments of a call, nor for a place to receive the next one in: the caller is told, and the
+ * next one is received. */
+static void not_received(int rank)
+{
+    int stop = 0, argument = 1;
+    CHECK_EQUAL(vd_init(), VD_OK);
+    CHECK_EQUAL(vd_rpc_start(0), VD_OK);
+    CHECK_EQUAL(vd_rpc_register("stop", handle_stop, &stop, VD_AT_ONCE), VD_OK);
+    if (rank == 0) {
+        many = PACK_FRAME;
+        missing = 2;
+        CHECK_EQUAL(vd_rpc_serve(stopped, &stop), VD_OK);
+        CHECK_EQUAL(missing, 0);
+    } else {
+        vd_call *call = vd_rpc_begin(0, "stop", 0);
+        CHECK_EQUAL(vd_pack(vd_rpc_arguments(call), &argument, sizeof argument, VD_SEND_SAFER, VD_RECEIVE_EXPRESS),
+                    VD_OK);
+        CHECK_EQUAL(vd_rpc_send(call), VD_OK);
+        CHECK_EQUAL(vd_rpc_wait(call, NULL), VD_NO_MEMORY);
+        CHECK_EQUAL(vd_rpc_end(call), VD_OK);
+        call = start(0);
+        CHECK_EQUAL(vd_rpc_wait(call, NULL), VD_OK);
+        CHECK_EQUAL(vd_rpc_end(call), VD_OK);
+    }
+    CHECK_EQUAL(vd_finalize(), VD_OK);
+}
+
 /* There is no memory to queue a call where the way to its server is full: it was not sent, and vd_finalize does not
  * wait for it. */
 static void not_sent(int rank)
@@ -109,6 +136,7 @@ int main(void)
 {
     CHECK_EQUAL(pipe(filled), 0);
     harness_run(2, turned_away);
+    harness_run(2, not_received);
     harness_run(2, not_sent);
     return check_done();
 }
