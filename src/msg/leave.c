@@ -48,6 +48,7 @@ static void peer_parted(struct msg_peer *peer)
         if (transfer->sender && transfer->request && transfer->phase == MSG_WAITING)
             vmsg_send_forsake(transfer->request);
     msg_unlock(&peer->lock);
+    vmsg_wake(); /* another thread may wait for goodbyes */
 }
 
 /* One of an earlier life comes late: all have met since. */

@@ -192,11 +192,19 @@ static bool something_pends(void)
     return pends;
 }
 
+/* Nothing but a wake-up need end this sleep. A thread beside the watcher sleeps on no descriptor. */
+static bool is_woken(const struct waiting *waiting)
+{
+    const struct boot_fence *fence = waiting->fence;
+    bool beside = vmsg_engine.threads && !watching;
+    return waiting->woken && !waiting->retry && (!beside || !fence || fence->word || fence->calls);
+}
+
 static uint64_t next_sleep(struct waiting *waiting)
 {
     uint64_t ns = waiting->sleep_ns;
     waiting->retry = something_pends();
-    if (waiting->woken && !waiting->retry)
+    if (is_woken(waiting))
         return TUNED(SLEEP_FENCE);
     if (waiting->retry || (vmsg_engine.networked && !ns))
         ns = TUNED(SLEEP_RETRY);
@@ -211,6 +219,14 @@ static uint64_t next_sleep(struct waiting *waiting)
     return ns;
 }
 
+/* True: nothing came in time. */
+static bool sleep_on_words(const struct waiting *waiting, _Atomic uint32_t *bell, uint32_t value, uint64_t ns)
+{
+    const struct boot_fence *fence = waiting->fence;
+    return fence && fence->word ? vbase_futex_wait_two(bell, value, fence->word, fence->value, ns)
+                                : vbase_futex_wait(bell, value, ns);
+}
+
 static void thread_park(struct waiting *waiting, bool (*ready)(void *), void *context)
 {
     uint32_t changes = atomic_load_explicit(&vmsg_waiters.changes, memory_order_relaxed);
@@ -219,7 +235,7 @@ static void thread_park(struct waiting *waiting, bool (*ready)(void *), void *co
     sleep_begins(waiting);
     atomic_thread_fence(memory_order_seq_cst); /* pairs with vmsg_wait_changed */
     bool late = !ready(context) && atomic_load_explicit(&wait.watched, memory_order_relaxed) &&
-                vbase_futex_wait(&vmsg_waiters.changes, changes, next_sleep(waiting));
+                sleep_on_words(waiting, &vmsg_waiters.changes, changes, next_sleep(waiting));
     if (late && !waiting->retry && ready(context))
         COUNT(overslept);
     sleep_ends(waiting);
@@ -243,13 +259,6 @@ static bool sleep_on_descriptors(const struct waiting *waiting, const struct vi_
     if (found > 0 && watched[count].revents)
         (void)!read(vmsg_waiters.wake_fd, &calls, sizeof calls);
     return found == 0;
-}
-
-static bool sleep_on_words(const struct waiting *waiting, _Atomic uint32_t *bell, uint32_t value, uint64_t ns)
-{
-    const struct boot_fence *fence = waiting->fence;
-    return fence && fence->word ? vbase_futex_wait_two(bell, value, fence->word, fence->value, ns)
-                                : vbase_futex_wait(bell, value, ns);
 }
 
 /* A futex where there is one nic, or none (then only this process can ring); else the descriptors of all. */

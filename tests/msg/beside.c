@@ -1,8 +1,11 @@
 /* What a thread starts and leaves alone goes on while another thread sleeps in a wait: the sleeper is woken for it, and
- * not only when its time is over. So is one that waits for what a callback changes which another thread runs.
+ * not only when its time is over. So is one that waits for what a callback changes which another thread runs,
+ * and one that says goodbye.
  * timeout: 120 waits: 3 tcp: 1 */
 #include "harness.h"
+#include "base/clock.h"
 #include "base/counters.h"
+#include "base/tunables.h"
 #include <pthread.h>
 #include <time.h>
 
@@ -108,9 +111,45 @@ static void callbacks_beside(int rank)
     }
 }
 
+static _Atomic bool over;
+static bool is_over(void *unused)
+{
+    (void)unused;
+    return over;
+}
+
+static void *watcher(void *nothing)
+{
+    CHECK_EQUAL(vmsg_wait_until(is_over, NULL), OK);
+    return nothing;
+}
+
+/* The goodbyes of others come to a thread that waits for something else, while this one sleeps, and so does it in the
+ * fence. */
+static void rest_beside(int rank)
+{
+    pthread_t thread;
+    char byte;
+    vmsg_threads(true);
+    CHECK_EQUAL(pthread_create(&thread, NULL, watcher, NULL), 0);
+    if (rank == 0)
+        CHECK_EQUAL(vmsg_send(world, 1, 1, "", 1), OK);
+    else
+        CHECK_EQUAL(vmsg_recv(world, 0, 1, &byte, 1, NULL), OK);
+    sleep_ms(rank ? 300 : 100);
+    uint64_t since = vbase_clock_ns();
+    vmsg_rest(true);
+    CHECK(vbase_clock_ns() - since < TUNED(SLEEP_FENCE) / 4);
+    vmsg_rest_end();
+    over = true;
+    vmsg_wake();
+    pthread_join(thread, NULL);
+}
+
 int main(void)
 {
     harness_run(2, beside);
     harness_run(2, callbacks_beside);
+    harness_run(2, rest_beside);
     return check_done();
 }
