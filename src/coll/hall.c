@@ -431,11 +431,11 @@ void vcoll_group_close(struct coll_group *group)
     vcoll_nodes_free(group);
     if (!hall)
         return;
-    (void)vmsg_share_wait(hall->share, tracks_are_over, hall);
     if (hall->kept && !agree_on_kept(hall, true) && hall->kept) {
         vcoll_hall_drop(hall); /* persistent calls may still start: the memory is given back when the job ends */
         return;
     }
+    (void)vmsg_share_wait(hall->share, tracks_are_over, hall);
     if (group->rank == 0) {
         (void)vmsg_share_wait(hall->share, others_left, hall);
     } else {
