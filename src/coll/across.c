@@ -136,7 +136,7 @@ static void reduce_by_slices(struct coll_schedule *schedule)
     struct coll_side slices;
     struct type_buffer own;
     enter_node(schedule);
-    void *result = call->group->rank == root ? call->receive.base : NULL;
+    void *result = call->group->rank == root ? call->receive.base : COLL_ELSEWHERE;
     if (!vcoll_piece_slices(schedule, coll_own_base(call), result, call->receive.count, &slices, &own))
         return;
     enter_likes(schedule);

@@ -69,8 +69,9 @@ void vcoll_piece_scatter(struct coll_schedule *schedule, int root, struct type_b
 void vcoll_piece_reduce(struct coll_schedule *schedule, int root, const void *own, void *result, uint64_t count);
 /* VALUE becomes the sum of those of all members. Where the operation is not commutative their order counts. */
 void vcoll_piece_sum(struct coll_schedule *schedule, void *value, uint64_t count);
-/* Each member gets the sum of its slice, in its place of RESULT (NULL: elsewhere), which is MINE then; COUNT is no less
- * than there are members. False: there is no memory. */
+/* Each member gets the sum of its slice, in its place of RESULT, which is MINE then; COUNT is no less than there are
+ * members. False: there is no memory. */
+#define COLL_ELSEWHERE ((void *)2) /* RESULT: in memory of the schedule. NULL is a place: that of absolute addresses */
 bool vcoll_piece_slices(struct coll_schedule *schedule, const void *own, void *result, uint64_t count,
                         struct coll_side *slices, struct type_buffer *mine);
 /* head.c: a broadcast of which the root alone knows the length. REST moves it if it is longer than its head, in the

@@ -185,7 +185,7 @@ bool vcoll_piece_slices(struct coll_schedule *schedule, const void *own, void *r
     int64_t begin = (int64_t)first[schedule->rank];
     *slices = side_of_pieces(schedule, result, first);
     *mine = coll_part(schedule, result, begin, first[schedule->rank + 1] - first[schedule->rank]);
-    if (!result)
+    if (result == COLL_ELSEWHERE)
         mine->base = vcoll_elements(schedule, mine->count);
     if (own != result)
         vcoll_copy(schedule, coll_part(schedule, own, begin, mine->count), *mine);
@@ -193,7 +193,7 @@ bool vcoll_piece_slices(struct coll_schedule *schedule, const void *own, void *r
     return !schedule->failure;
 }
 
-/* Each member sums its piece, and all pieces go to ROOT, or to all members (-1). RESULT is NULL where nothing ends. */
+/* Each member sums its piece, and all pieces go to ROOT, or to all members (-1). RESULT: as for vcoll_piece_slices. */
 static void reduce_in_pieces(struct coll_schedule *schedule, int root, const void *own, void *result, uint64_t count)
 {
     struct coll_side pieces;
@@ -211,7 +211,7 @@ static void reduce_in_pieces(struct coll_schedule *schedule, int root, const voi
 void vcoll_piece_reduce(struct coll_schedule *schedule, int root, const void *own, void *result, uint64_t count)
 {
     if (cut_it(schedule, count))
-        reduce_in_pieces(schedule, root, own, schedule->rank == root ? result : NULL, count);
+        reduce_in_pieces(schedule, root, own, schedule->rank == root ? result : COLL_ELSEWHERE, count);
     else
         reduce_over_tree(schedule, root, own, result, count);
 }
@@ -304,7 +304,8 @@ void vcoll_make_reduce_scatter(struct coll_schedule *schedule)
 struct scan {
     const void *own;
     void *sum;    /* of the ranks up to and with this one */
-    void *before; /* of the ranks below this one: exscan's result; NULL: scan */
+    void *before; /* of the ranks below this one: exscan's result */
+    bool without_own; /* exscan */
     uint64_t count;
 };
 
@@ -325,11 +326,11 @@ static void doubling(struct coll_schedule *schedule, const struct scan *scan)
         vcoll_round(schedule);
         if (rank < d)
             continue;
-        if (!scan->before || rank + 2 * d < size)
+        if (!scan->without_own || rank + 2 * d < size)
             vcoll_reduce(schedule, from_below.base, scan->sum, count);
-        if (scan->before && d == 1)
+        if (scan->without_own && d == 1)
             vcoll_copy(schedule, from_below, coll_part(schedule, scan->before, 0, count));
-        else if (scan->before)
+        else if (scan->without_own)
             vcoll_reduce(schedule, from_below.base, scan->before, count);
     }
 }
@@ -343,6 +344,7 @@ void vcoll_make_scan(struct coll_schedule *schedule)
     if (call->kind == COLL_EXSCAN) {
         scan.sum = vcoll_elements(schedule, scan.count);
         scan.before = call->receive.base;
+        scan.without_own = true;
     }
     doubling(schedule, &scan);
 }
