@@ -81,7 +81,7 @@ static struct coll_call check_fill(struct mpi_call_check *check, struct mpi_comm
     check->comm = comm;
     check->own = (struct notes){.first = {.rank = comm->thing.rank, .place = mpi_check_mark(mpi_check_caller()),
                                           .root = mpi_comm_is_inter(comm) ? MPI_CHECK_NO_ROOT : root,
-                                          .bytes = mpi_comm_is_inter(comm) ? MPI_CHECK_ANY_LENGTH : bytes}};
+                                          .bytes = bytes}};
     snprintf(check->own.first.call, sizeof check->own.first.call, "%.*s", (int)length, call);
     return (struct coll_call){.kind = COLL_ALLREDUCE, .group = &comm->coll,
                               .send = {.base = &check->own, .count = 1, .layout = notes_layout},

@@ -200,8 +200,9 @@ MPI_HOT int plain_fill(struct work *work, const struct side *from, struct coll_s
     if (unlikely(__builtin_mul_overflow(side->count, side->layout->shape.size, &bytes)))
         return mpi_error(work->comm, work->name, MPI_ERR_COUNT, "%lld elements do not fit into 64 bits",
                          (long long)from->count);
-    return unlikely(bytes > 0 && !mpi_base_fits(from->buffer, 0, side->layout)) ? buffer_refuse(work, name)
-                                                                                : MPI_SUCCESS;
+    /* without an edge nothing lies there */
+    bool right = likely(bytes == 0 || mpi_base_fits(from->buffer, 0, side->layout)) || partners_of(work, side) == 0;
+    return right ? MPI_SUCCESS : buffer_refuse(work, name);
 }
 
 MPI_HOT int side_fill(struct work *work, const struct rule *rule, const struct collective *c, const struct side *from,
@@ -251,7 +252,8 @@ static struct own own_part(const struct work *work, const struct coll_side *side
                         layout, count > 0 && layout->shape.size > 0};
 }
 
-/* Where both sides have one type it is told for certain: the own parts are one, or both buffers begin as one. */
+/* Where both sides have one type it is told for certain: the own parts are one, or both buffers begin as one, without
+ * displacements. */
 static bool is_aliased(const struct work *work)
 {
     const struct coll_side *send = &work->call.send, *receive = &work->call.receive;
@@ -259,7 +261,8 @@ static bool is_aliased(const struct work *work)
         return false;
     struct own from = own_part(work, send, rule_of(work) & SEND_BLOCKS),
                to = own_part(work, receive, rule_of(work) & RECEIVE_BLOCKS);
-    return from.data && to.data && from.layout == to.layout && (from.start == to.start || send->base == receive->base);
+    bool one = send->base == receive->base && !(rule_of(work) & DISPLACED);
+    return from.data && to.data && from.layout == to.layout && (from.start == to.start || one);
 }
 
 /* The sum of an array's counts decides for reduce_scatter. */
@@ -356,6 +359,8 @@ MPI_HOT int sides_find(const struct work *work, const struct rule *rule, const s
         *significant &= ~elsewhere;
     if (inter && rooted && c->root == MPI_PROC_NULL)
         *significant = NO_SIDE;
+    if (work->call.kind == COLL_EXSCAN && comm->thing.rank == 0 && c->send.buffer != MPI_IN_PLACE)
+        *significant = SEND; /* there is nothing before it */
     return MPI_SUCCESS;
 }
 
@@ -383,7 +388,8 @@ static COLD int64_t bytes_agreed(const struct collective *c, const struct mpi_co
 {
     const struct rule *rule = &rules[c->kind];
     bool is_root = rule->flags & ROOTED && c->root == comm->thing.rank;
-    if (c->neighbors || rule->flags & (SEND_ARRAYS | TYPED) || c->kind == COLL_GATHERV || c->kind == COLL_BARRIER)
+    if (mpi_comm_is_inter(comm) || c->neighbors || rule->flags & (SEND_ARRAYS | TYPED) || c->kind == COLL_GATHERV ||
+        c->kind == COLL_BARRIER)
         return MPI_CHECK_ANY_LENGTH;
     bool sends = c->kind == COLL_GATHER ? !is_root : c->kind == COLL_SCATTER && is_root;
     return bytes_of(c, sends ? &c->send : &c->receive, comm->size);

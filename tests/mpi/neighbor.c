@@ -286,6 +286,26 @@ static void known_to_all(void)
     MPI_Comm_free(&where);
 }
 
+/* Rank 0 has edges to all others, and no buffer for what comes in; the others have none for what goes out. */
+static void one_side(void)
+{
+    int to[MOST], got = -1, zero = 0, degree = rank ? 0 : size - 1;
+    for (int i = 0; i < MOST; i++)
+        to[i] = i + 1;
+    void *given = rank ? NULL : to, *place = rank ? &got : NULL;
+    MPI_Comm graph;
+    CHECK_OK(MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, rank > 0, &zero, MPI_UNWEIGHTED, degree, to, MPI_UNWEIGHTED,
+                                            MPI_INFO_NULL, 0, &graph));
+    MPI_Comm_set_errhandler(graph, MPI_ERRORS_RETURN);
+    CHECK_OK(MPI_Neighbor_alltoall(given, 1, MPI_INT, place, 1, MPI_INT, graph));
+    CHECK_EQUAL(got, rank ? rank : -1);
+    CHECK_OK(MPI_Neighbor_allgather(given, 1, MPI_INT, place, 1, MPI_INT, graph));
+    CHECK_EQUAL(got, rank ? 1 : -1);
+    if (degree)
+        CHECK_CLASS(MPI_Neighbor_allgather(NULL, 1, MPI_INT, NULL, 1, MPI_INT, graph), MPI_ERR_BUFFER);
+    MPI_Comm_free(&graph);
+}
+
 /* ---- what is wrong ---- */
 
 /* An edge to rank 1, and none back: nobody waits for it. */
@@ -365,6 +385,7 @@ int main(void)
         adjacent();
         given_by_any();
     }
+    one_side();
     wrong();
     return check_finalize();
 }
