@@ -94,22 +94,40 @@ static void examine_member(struct call *call, int place, struct sock_file *file)
         report(call, link, ready);
 }
 
-/* One connection whose bit is set. */
-static void examine(struct call *call, int place, uint32_t number)
+/* One connection whose bit is set; since when. */
+static uint64_t examine(struct call *call, int place, uint32_t number)
 {
     struct sock_file *file = member(call, number);
     if (!file) {
         (void)sock_place_clear(place, number);
-        return;
+        return 0;
     }
     examine_member(call, place, file);
+    const struct sock_direction *in = &file->mapping.words->direction[sock_in(file)];
+    uint64_t since = atomic_load_explicit(&in->since, memory_order_relaxed);
     sock_drop(file);
+    return since;
+}
+
+/* The last event goes before those that came later: the kernel tells them in the order in which they came. */
+static void event_sort(struct call *call, int first, uint64_t since[EVENTS], uint64_t came)
+{
+    int i = call->count - 1;
+    struct epoll_event event = call->events[i];
+    for (; i > first && since[i - 1] > came; i--) {
+        call->events[i] = call->events[i - 1];
+        since[i] = since[i - 1];
+    }
+    call->events[i] = event;
+    since[i] = came;
 }
 
 /* From where the last call ended, so that each connection has its turn. */
 static void collect(struct call *call, int place)
 {
     uint32_t start = call->set->cursor, number = start;
+    uint64_t since[EVENTS];
+    int first = call->count;
     bool again = start != 0;
     while (call->count < call->room) {
         number = sock_place_next(place, number);
@@ -122,7 +140,10 @@ static void collect(struct call *call, int place)
             number = 0;
             continue;
         }
-        examine(call, place, number++);
+        int before = call->count;
+        uint64_t came = examine(call, place, number++);
+        if (call->count > before)
+            event_sort(call, first, since, came);
     }
     call->set->cursor = number < SOCK_FILES ? number : 0;
 }

@@ -5,6 +5,7 @@
  * could spoil with a signal, too. */
 #include "sock/place.h"
 #include "base/atomic.h"
+#include "base/clock.h"
 #include "sock/real.h"
 #include "sock/segment.h"
 #include "sock/table.h"
@@ -290,13 +291,15 @@ bool sock_peer_event(struct sock_peer *peer, int place, int fd)
     return known;
 }
 
-bool sock_peer_wake(struct sock_peer *peer, uint32_t place, uint32_t bit)
+bool sock_peer_wake(struct sock_peer *peer, uint32_t place, uint32_t bit, _Atomic uint64_t *since)
 {
     struct sock_board *board = peer->board;
     uint32_t asleep = 1;
     const uint64_t one = 1;
     if (place >= SOCK_PLACES || bit >= SOCK_FILES || board_bit(board, (int)place, bit))
         return false; /* a place that makes no sense is the peer's own loss */
+    if (since)
+        atomic_store_explicit(since, clock_ticks(), memory_order_relaxed); /* before the bit, which is seen later */
     board_set(board, (int)place, bit);
     if (!atomic_load(&board->place[place].asleep) ||
         !atomic_compare_exchange_strong(&board->place[place].asleep, &asleep, 0))

@@ -49,6 +49,6 @@ void sock_peer_leave(struct sock_peer *peer);
 bool sock_peer_event(struct sock_peer *peer, int place, int fd);
 
 /* After something was published for the connection with this bit at that place; true: the caller wakes it by TCP. */
-bool sock_peer_wake(struct sock_peer *peer, uint32_t place, uint32_t bit);
+bool sock_peer_wake(struct sock_peer *peer, uint32_t place, uint32_t bit, _Atomic uint64_t *since);
 
 #endif

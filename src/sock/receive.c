@@ -186,7 +186,7 @@ bool sock_stream_writer_wake(struct sock_file *file)
     if (room == ROOM_NOT)
         return false;
     uint32_t bit = atomic_load_explicit(&file->mapping.words->bit[!sock_out(file)], memory_order_relaxed);
-    return room == ROOM_BELL || !file->peer || sock_peer_wake(file->peer, room - 2, bit);
+    return room == ROOM_BELL || !file->peer || sock_peer_wake(file->peer, room - 2, bit, NULL);
 }
 
 void sock_in_wake(struct sock_file *file)

@@ -35,6 +35,7 @@ struct sock_direction {
     /* written by the writer, but for the closing bit */
     _Atomic uint64_t head ALIGNED(64); /* bytes ever stored, RING_CLOSED */
     _Atomic uint64_t turns; /* changes of level so far */
+    _Atomic uint64_t since; /* clock_ticks when the reader's bit was set last: tells which connection was ready first */
     _Atomic uint64_t turn[RING_TURNS] ALIGNED(64); /* the last of them: offset * 8 + level */
     /* written by the reader */
     _Atomic uint64_t tail ALIGNED(64); /* bytes ever taken */

@@ -116,11 +116,12 @@ void sock_out_bell(struct sock_file *file)
 /* Wakes the reader where it waits; true: it is to be told by TCP. */
 bool sock_out_wake(struct sock_file *file)
 {
-    uint32_t place = atomic_load(&file->mapping.words->direction[sock_out(file)].place);
+    struct sock_direction *out = &file->mapping.words->direction[sock_out(file)];
+    uint32_t place = atomic_load(&out->place);
     if (place == NO_PLACE || place == EACH_WRITE || !file->peer)
         return place == EACH_WRITE;
     uint32_t bit = atomic_load_explicit(&file->mapping.words->bit[!sock_out(file)], memory_order_relaxed);
-    return sock_peer_wake(file->peer, place - 1, bit);
+    return sock_peer_wake(file->peer, place - 1, bit, &out->since);
 }
 
 /* A reader that ends without a word takes nothing any more: the kernel is asked where that is so for a while. */

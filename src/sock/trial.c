@@ -64,7 +64,7 @@ static bool meeting_works(void)
         return false;
     struct sock_peer *peer = sock_peer_take(packet.board, taken[GIFT_BOARD]);
     sock_place_sleep(place);
-    return peer && sock_peer_event(peer, place, taken[GIFT_EVENT]) && !sock_peer_wake(peer, (uint32_t)place, 1);
+    return peer && sock_peer_event(peer, place, taken[GIFT_EVENT]) && !sock_peer_wake(peer, (uint32_t)place, 1, NULL);
 }
 
 static bool waiting_works(void)

@@ -89,7 +89,7 @@ static void use(const struct sock_packet *packet, int gifts[GIFTS])
         gifts[GIFT_EVENT] = -1;
     }
     if (peer) {
-        (void)sock_peer_wake(peer, fuzz_below(100), fuzz_below(70000));
+        (void)sock_peer_wake(peer, fuzz_below(100), fuzz_below(70000), NULL);
         sock_peer_leave(peer);
     }
     sock_gifts_close(gifts);
