@@ -329,10 +329,11 @@ bool vcoll_hall_enter(const struct coll_call *call, struct coll_visit *visit, bo
     bool again = call->form == COLL_AGAIN;
     enum coll_way way = way_of(call, again);
     struct coll_hall *hall = call->group->hall;
-    uint64_t bytes = payload(call);
-    /* desks belong to the first track; a visit without a round would not wait for its turn */
-    if ((way != COLL_BLOCK && way != COLL_DIRECT) || call->kind == COLL_BCAST ||
-        (way == COLL_BLOCK && bytes > HALL_DATA) || (bytes == 0 && call->kind != COLL_BARRIER))
+    if ((way != COLL_BLOCK && way != COLL_DIRECT) || call->kind == COLL_BCAST) /* desks belong to the first track */
+        return false;
+    uint64_t bytes = payload(call); /* not sooner: where no hall suits, counts may be fewer than members */
+    /* a visit without a round would not wait for its turn */
+    if ((way == COLL_BLOCK && bytes > HALL_DATA) || (bytes == 0 && call->kind != COLL_BARRIER))
         return false;
     *error = again ? agree_on_kept(hall, able) : OK;
     if (*error)

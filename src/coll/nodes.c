@@ -86,7 +86,7 @@ void vcoll_nodes_meet(struct coll_group *group)
     own = nodes ? vmsg_context_node(group->context) : NO_MEMORY;
     struct coll_call call = {.kind = COLL_ALLGATHER, .group = group, .send = {.base = &own, .count = sizeof own},
                              .receive = {.base = name, .count = sizeof own}};
-    /* a member without memory for the names takes no part, and all fail; without nodes it says so */
+    /* without memory for the names a member withdraws, and all fail alike; without memory for the nodes it says so */
     int error = name ? vcoll_run_by_messages(&call) : vcoll_refuse(&call);
     if (!error && nodes && all_have_memory(name, group->size)) {
         nodes_set(nodes, name, group->size, group->rank);

@@ -72,10 +72,11 @@ bool vmsg_callbacks_run(void)
             void (*completed)(struct msg_request *) = request->completed;
             msg_publish(request);
             completed(request); /* which may free it */
-            if (unlikely(vmsg_engine.threads))
-                vmsg_wait_looked_for(); /* those that wait for what it has changed looked when it was done */
             ran++;
         }
     } while (node && ran < TUNED(POLL_EVENTS));
+    /* requests are done before their callbacks run: threads that wait for what these have changed are to look again */
+    if (ran && unlikely(vmsg_engine.threads))
+        vmsg_wait_looked_for();
     return ran > 0;
 }

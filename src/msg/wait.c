@@ -261,6 +261,9 @@ static bool sleep_on_descriptors(const struct waiting *waiting, const struct vi_
     return found == 0;
 }
 
+/* How often this thread has told the nics that it is awake: a sleep that was begun before is no longer one then. */
+static __thread uint32_t awakened TLS_QUICK;
+
 /* A futex where there is one nic, or none (then only this process can ring); else the descriptors of all. */
 static void nics_sleep(struct waiting *waiting, const struct vi_wait *from, bool (*ready)(void *), void *context)
 {
@@ -272,9 +275,10 @@ static void nics_sleep(struct waiting *waiting, const struct vi_wait *from, bool
     atomic_store_explicit(&vmsg_waiters.bell, bell, memory_order_relaxed);
     atomic_store_explicit(&vmsg_waiters.listening, !bell, memory_order_relaxed);
     waiting->late = false;
+    uint32_t before = awakened;
     sleep_begins(waiting);
     atomic_thread_fence(memory_order_seq_cst); /* pairs with vmsg_wait_changed */
-    if (!ready(context)) {
+    if (!ready(context) && awakened == before) { /* else a handler that `ready` ran has waited, and ended this arming */
         uint64_t ns = next_sleep(waiting); /* looks at what others started, hence behind the fence */
         COUNT(sleeps);
         bool over =
@@ -371,6 +375,7 @@ static COLD void waiting_awake(struct waiting *waiting)
     if (waiting->late)
         COUNT(overslept);
     waiting->soon = waiting->late = false;
+    awakened++;
     vmsg_nics_tell(VI_ARM_AWAKE);
 }
 

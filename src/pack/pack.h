@@ -88,8 +88,8 @@ struct vd_channel {
     bool check;
     struct base_lock lock;    /* of the lists; innermost */
     struct base_lock first_out, first_in; /* several threads: first frames are sent and taken in order */
-    _Atomic bool missed;       /* a thread has found first_in taken, */
-    bool wakes;                /* and the one that has it wakes it; under first_in */
+    _Atomic bool missed;       /* a thread found first_in taken since the last one has begun to look */
+    bool wakes;                /* one had before: look_end sees to it; under first_in */
     vd_connection *idle[2];   /* for packing, for unpacking: the one used last, which leads to the others */
     int awaited;              /* the rank whose message vd_begin_unpacking waits for without other threads */
     struct list spare_parts;

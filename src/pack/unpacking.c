@@ -165,8 +165,8 @@ static inline bool message_is_awaited(const vd_channel *channel, int remote)
     return awaited != PACK_NOBODY && (remote == VD_ANYONE || awaited == VD_ANYONE || awaited == remote);
 }
 
-/* One thread at a time looks. Another one that tries meanwhile may sleep then: it says so, and is woken by the one that
- * looks, or that looks next. */
+/* One thread at a time looks. Another one that tries may sleep then, though its message may be there: it says
+ * so, and who looks, or looks next, wakes it if any message is left. What comes later wakes all sleepers. */
 static bool look_begin(vd_channel *channel)
 {
     if (unlikely(!base_lock_try(&channel->first_in))) {
@@ -177,16 +177,21 @@ static bool look_begin(vd_channel *channel)
     }
     channel->wakes = atomic_load_explicit(&channel->missed, memory_order_relaxed);
     if (unlikely(channel->wakes))
-        atomic_store_explicit(&channel->missed, false, memory_order_relaxed); /* who says so now is seen at the end */
+        /* look_end sees who says so from now on */
+        atomic_store_explicit(&channel->missed, false, memory_order_relaxed);
     return true;
 }
 
 static void look_end(vd_channel *channel)
 {
-    bool wakes = channel->wakes;
+    struct msg_where any = {channel->context, VD_ANYONE, PACK_TAG_FIRST};
+    struct msg_result first;
+    bool wakes = channel->wakes, found = false;
     base_unlock(&channel->first_in);
     atomic_thread_fence(memory_order_seq_cst); /* pairs with look_begin */
-    if (unlikely(wakes || atomic_load_explicit(&channel->missed, memory_order_relaxed)))
+    if (likely(!wakes && !atomic_load_explicit(&channel->missed, memory_order_relaxed)))
+        return;
+    if (vmsg_probe(&any, &found, &first) || found)
         vmsg_wake();
 }
 

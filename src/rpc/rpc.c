@@ -228,8 +228,8 @@ static void message_handle(vd_connection *connection, const struct msg_result *r
     }
 }
 
-/* There is no memory to receive the next message in: this one gives its place. What follows its first frame is dropped
- * with the channel. */
+/* There is no memory to receive the next message in: this one gives its place. What follows its first frame, and
+ * the part of the sender's window that it takes, is kept until the channel is freed. */
 static COLD void message_turn_away(const vd_connection *connection, const struct msg_result *result)
 {
     struct rpc_head head;

@@ -299,7 +299,7 @@ bool sock_peer_wake(struct sock_peer *peer, uint32_t place, uint32_t bit, _Atomi
     if (place >= SOCK_PLACES || bit >= SOCK_FILES || board_bit(board, (int)place, bit))
         return false; /* a place that makes no sense is the peer's own loss */
     if (since)
-        atomic_store_explicit(since, clock_ticks(), memory_order_relaxed); /* before the bit, which is seen later */
+        atomic_store_explicit(since, clock_ticks(), memory_order_relaxed); /* who sees the bit sees it */
     board_set(board, (int)place, bit);
     if (!atomic_load(&board->place[place].asleep) ||
         !atomic_compare_exchange_strong(&board->place[place].asleep, &asleep, 0))

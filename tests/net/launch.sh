@@ -37,9 +37,20 @@ expect 0 '0/1 0/1 h2' "" env PBS_NODEFILE=$work/nodes $mpiexec -host h2 sh -c "$
 expect 0 '0/1 0/1 h0' "" env PBS_NODEFILE=$work/nodes $mpiexec -rmk none sh -c "$say"
 expect 0 $'0/3 0/1 h2\n1/3 0/2 h1\n2/3 1/2 h1' "" \
     sorted env PBS_NODEFILE=$work/nodes PE_HOSTFILE=$work/pe $mpiexec -rmk sge sh -c "$say"
-expect 2 "" "viaduct: -rmk slurm: this is no job of it" $mpiexec -rmk slurm true
-expect 2 "" "~cannot read .*/none: No such file" env PBS_NODEFILE=$work/none $mpiexec true
-expect 2 "" "~cannot read the hosts of this job in PE_HOSTFILE=" env PE_HOSTFILE=$work/nodes $mpiexec true
+expect 2 "" "viaduct: -rmk slurm: SLURM_JOB_NODELIST is not set: this is no job of slurm" $mpiexec -rmk slurm true
+expect 2 "" "~the hosts of this job in PBS_NODEFILE: cannot read .*/none: No such file or directory; -rmk none ignores it" env PBS_NODEFILE=$work/none $mpiexec true
+expect 0 '0/1 0/1 h0' "" env PBS_NODEFILE=$work/nodes $mpiexec -launcher fork sh -c "$say"
+for tasks in x '2(x0),5' '2(x' 2x 0 1,, 99999999; do
+    expect 2 "" "~cannot read the hosts of this job in SLURM_TASKS_PER_NODE=" \
+        env SLURM_JOB_NODELIST=h1,h2 SLURM_TASKS_PER_NODE="$tasks" $mpiexec true
+done
+: >$work/empty
+printf '\nh1 1 q UNDEFINED\n\nh2 1' >$work/pe # blank lines, and no newline at the end
+expect 0 $'h1\nh2' "" sorted env PE_HOSTFILE=$work/pe $mpiexec uname -n
+printf 'h1 2 q UNDEFINED\nh2 1 q UNDEFINED\n' >$work/pe
+for file in empty none hosts; do
+    expect 2 "" "~cannot read the hosts of this job in PE_HOSTFILE=" env PE_HOSTFILE=$work/$file $mpiexec true
+done
 for list in 'a[1' 'a[3-1]' 'a[1-]' '[' , 'a[]' 'a[1-2-3]' 'a[0-99999]' $(head -c 300 /dev/zero | tr '\0' a); do
     expect 2 "" "~cannot read the hosts of this job in SLURM_JOB_NODELIST=" env SLURM_JOB_NODELIST="$list" $mpiexec true
 done

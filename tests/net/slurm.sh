@@ -81,6 +81,9 @@ soon 0 "4 met" "" allocated $mpiexec -ppn 1 -n 4 $programs/meet
 expect 0 $'h0\nh0\nh1\nh1\nh2\nh2' "" sorted allocated $mpiexec uname -n
 expect 0 $'h1\nh2' "" sorted allocated $mpiexec -host h1,h2 uname -n
 expect 0 h0 "" allocated $mpiexec -rmk none uname -n
+# options of other steps, and variables of the first host, do not reach the steps of ours
+expect 0 "$(nproc) here" "" allocated env HOSTNAME=h0 SRUN_CPUS_PER_TASK=1 SLURM_CPUS_PER_TASK=1 SLURM_EXACT=1 SLURM_LABELIO=1 \
+    $mpiexec -n 1 -host h1 sh -c 'echo $(nproc) ${HOSTNAME:-here}'
 seq 1 300000 >$work/numbers # over srun, byte for byte
 allocated $mpiexec -host h1 cat <$work/numbers >$work/got || fail "cat over srun"
 cmp -s $work/numbers $work/got || fail "input over srun is not the same"

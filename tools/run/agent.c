@@ -7,19 +7,24 @@
 extern char **environ;
 
 /* What is said to agents that we know. ssh is told never to ask; srun to begin a step beside others that has all of
- * the job's processors there. */
+ * the job's processors there, whatever options for other steps the environment has. */
 static const struct known {
     const char *name, *words[12];
     bool no_shell; /* it starts programs, where others give a line to a shell */
+    const char *without[12]; /* variables that begin so are not for it */
 } known[] = {
-    {"ssh", {"-x", "-T", "-oBatchMode=yes", "-oConnectTimeout=30", "-oServerAliveInterval=15"}, false},
-    {"srun", {"-Q", "-u", "-N1", "-n1", "--overlap", "--mpi=none", "--cpu-bind=none", "--export=ALL", "-w"}, true},
+    {"ssh", {"-x", "-T", "-oBatchMode=yes", "-oConnectTimeout=30", "-oServerAliveInterval=15"}, false, {NULL}},
+    {"srun",
+     {"-Q", "-u", "-N1", "-n1", "--overlap", "--mpi=none", "--cpu-bind=none", "--export=NONE", "-w"},
+     true,
+     {"SRUN_", "SLURM_CPUS_PER_TASK", "SLURM_EXACT", "SLURM_LABELIO", "SLURM_STD", "SLURM_NTASKS_PER_",
+      "SLURM_TRES_PER_TASK", "SLURM_MULTI_PROG"}},
 };
 
 static void word_add(char **word, int *count, const char *text) { word[(*count)++] = (char *)(uintptr_t)text; }
 
 /* The agent's words, the host, and our own program by its path. */
-static char **agent_words(const struct run_options *options, const char *host)
+static char **agent_words(const struct run_options *options, const char *host, const struct known **of_agent)
 {
     const struct known *of = NULL;
     static char command[8200], quoted[8100], copy[8100];
@@ -45,7 +50,25 @@ static char **agent_words(const struct run_options *options, const char *host)
     }
     word_add(word, &count, command);
     word[count] = NULL;
+    *of_agent = of;
     return word;
+}
+
+/* Our environment without what is not for this agent. */
+static char **agent_environment(const struct known *of)
+{
+    size_t count = 0, kept = 0;
+    while (environ[count])
+        count++;
+    char **list = run_zeros(count + 1, sizeof *list);
+    for (size_t i = 0; i < count; i++) {
+        bool wanted = true;
+        for (const char *const *begin = of ? of->without : NULL; begin && *begin; begin++)
+            wanted &= strncmp(environ[i], *begin, strlen(*begin)) != 0;
+        if (wanted)
+            list[kept++] = environ[i];
+    }
+    return list;
 }
 
 /* PIPE: to its stdin, from its stdout, from its stderr. */
@@ -54,7 +77,8 @@ static int agent_spawn(struct run_job *job, struct run_host *host, int pipe[3][2
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t how;
     sigset_t pipe_signal;
-    char **word = agent_words(&job->options, host->name);
+    const struct known *of;
+    char **word = agent_words(&job->options, host->name, &of);
     sigemptyset(&pipe_signal);
     sigaddset(&pipe_signal, SIGPIPE);
     posix_spawn_file_actions_init(&actions);
@@ -65,8 +89,10 @@ static int agent_spawn(struct run_job *job, struct run_host *host, int pipe[3][2
     posix_spawnattr_setsigdefault(&how, &pipe_signal);
     posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
     setenv(AGENT_VARIABLE, "1", 1);
-    errno = posix_spawnp(&host->agent, word[0], &actions, &how, word, environ);
+    char **environment = agent_environment(of);
+    errno = posix_spawnp(&host->agent, word[0], &actions, &how, word, environment);
     int failed = errno;
+    free(environment);
     unsetenv(AGENT_VARIABLE);
     errno = failed;
     posix_spawn_file_actions_destroy(&actions);

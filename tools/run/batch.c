@@ -15,6 +15,8 @@ static int wrong(const struct reader *reader, const char *text)
                       text);
 }
 
+static bool slots_are_sane(int slots) { return slots > 0 && slots <= RANKS_MOST; }
+
 /* ---- Slurm ------------------------------------------------------------------------------------------------------- */
 
 struct slurm {
@@ -26,20 +28,25 @@ struct slurm {
     char name[NAME_MOST];
 };
 
-/* The slots of the next host: 1 where nothing is said. */
+/* The slots of the next host: 1 where nothing is said, 0 where it makes no sense. */
 static int slurm_slots(struct slurm *slurm)
 {
     int used = 0;
-    if (slurm->left == 0) {
-        slurm->each = slurm->left = 1;
-        if (sscanf(slurm->slots, "%d%n", &slurm->each, &used) == 1)
+    if (slurm->left == 0 && *slurm->slots) {
+        if (sscanf(slurm->slots, "%9d%n", &slurm->each, &used) != 1)
+            return 0;
+        slurm->slots += used;
+        slurm->left = 1;
+        if (sscanf(slurm->slots, "(x%9d)%n", &slurm->left, &used) == 1)
             slurm->slots += used;
-        if (used && sscanf(slurm->slots, "(x%d%n", &slurm->left, &used) == 1)
-            slurm->slots += used + (slurm->slots[used] == ')');
+        if ((*slurm->slots && *slurm->slots != ',') || slurm->left < 1)
+            return 0;
         slurm->slots += *slurm->slots == ',';
+    } else if (slurm->left == 0) {
+        slurm->each = slurm->left = 1;
     }
     slurm->left--;
-    return slurm->each > 0 ? slurm->each : 1;
+    return slots_are_sane(slurm->each) ? slurm->each : 0;
 }
 
 /* Whatever the LENGTH letters of PATTERN stand for, behind the DONE letters of the name. */
@@ -54,8 +61,12 @@ static int slurm_expand(struct slurm *slurm, size_t done, const char *pattern, s
     done += plain;
     if (!open) {
         slurm->name[done] = 0;
-        return ++slurm->hosts <= HOSTS_MOST && done ? hosts_add(slurm->reader, slurm->name, slurm_slots(slurm))
-                                                    : wrong(slurm->reader, slurm->text);
+        int slots = slurm_slots(slurm);
+        if (slots == 0)
+            slurm->reader->flag = "SLURM_TASKS_PER_NODE";
+        return slots && ++slurm->hosts <= HOSTS_MOST && done
+                   ? hosts_add(slurm->reader, slurm->name, slots)
+                   : wrong(slurm->reader, slots ? slurm->text : vbase_environment("SLURM_TASKS_PER_NODE"));
     }
     int error = OK;
     for (const char *at = open + 1; at < close && error == OK; at += *at == ',') {
@@ -99,23 +110,33 @@ static int slurm_take(struct reader *reader, char **word)
     return error != OK || slurm.hosts ? error : wrong(reader, word[0]);
 }
 
-/* ---- Grid Engine ------------------------------------------------------------------------------------------------- */
+/* ---- host files -------------------------------------------------------------------------------------------------- */
 
-/* Lines "host slots queue processors". */
+/* Grid Engine: lines "host slots queue processors". */
 static int grid_engine_take(struct reader *reader, char **word)
 {
     char *line = NULL, name[NAME_MOST];
     size_t size = 0;
-    int slots, error = OK;
+    int error = OK;
     FILE *file = fopen(word[0], "re");
-    if (!file)
-        return vbase_fail_errno(ERR_ARGUMENT, "cannot read the hosts of this job in %s=%s", reader->flag, word[0]);
-    while (error == OK && getline(&line, &size, file) > 0)
-        error = sscanf(line, "%255s %d", name, &slots) == 2 && slots > 0 ? hosts_add(reader, name, slots)
-                                                                         : wrong(reader, word[0]);
+    while (file && error == OK && getline(&line, &size, file) > 0) {
+        int slots = 0, words = sscanf(line, "%255s %9d", name, &slots);
+        if (words > 0)
+            error = slots_are_sane(slots) ? hosts_add(reader, name, slots) : wrong(reader, word[0]);
+    }
     free(line);
-    fclose(file);
-    return error;
+    if (file)
+        fclose(file);
+    return error != OK || reader->app->offers ? error : wrong(reader, word[0]);
+}
+
+/* The others: a line for each slot. */
+static int file_take(struct reader *reader, char **word)
+{
+    return hosts_read_file(reader, word) == OK
+               ? OK
+               : vbase_fail(ERR_ARGUMENT, "the hosts of this job in %s: %s; -rmk none ignores it", reader->flag,
+                            vbase_error_detail());
 }
 
 /* ---- all --------------------------------------------------------------------------------------------------------- */
@@ -126,11 +147,11 @@ static const struct batch {
     const char *agent; /* reaches its hosts, if it is there; NULL: ssh does */
 } batches[] = {
     {"slurm", "SLURM_JOB_NODELIST", slurm_take, "srun"},
-    {"pbs", "PBS_NODEFILE", hosts_read_file, NULL},
-    {"lsf", "LSB_DJOB_HOSTFILE", hosts_read_file, "blaunch"},
+    {"pbs", "PBS_NODEFILE", file_take, NULL},
+    {"lsf", "LSB_DJOB_HOSTFILE", file_take, "blaunch"},
     {"sge", "PE_HOSTFILE", grid_engine_take, "qrsh -inherit -V"},
-    {"oar", "OAR_NODEFILE", hosts_read_file, "oarsh"},
-    {"cobalt", "COBALT_NODEFILE", hosts_read_file, NULL},
+    {"oar", "OAR_NODEFILE", file_take, "oarsh"},
+    {"cobalt", "COBALT_NODEFILE", file_take, NULL},
 };
 
 static bool is_none(const char *name) { return strcmp(name, "none") == 0 || strcmp(name, "user") == 0; }
@@ -161,15 +182,21 @@ int batch_read(struct reader *reader)
 {
     struct run_options *options = reader->options;
     const char *wanted = options->batch ? options->batch : "";
+    const char *missing = wanted;
     for (size_t i = 0; i < ARRAY_LENGTH(batches) && !is_none(wanted); i++) {
         const struct batch *batch = &batches[i];
         char *text = (char *)(uintptr_t)vbase_environment(batch->variable);
-        if (!text || !*text || (*wanted && strcmp(wanted, batch->name) != 0))
+        if (*wanted && strcmp(wanted, batch->name) != 0)
+            continue;
+        missing = batch->variable;
+        if (!text || !*text)
             continue;
         if (!options->agent && batch->agent && program_is_there(batch->agent))
             options->agent = batch->agent;
         reader->flag = batch->variable;
         return options->hosts || options->told ? OK : batch->take(reader, &text);
     }
-    return !*wanted || is_none(wanted) ? OK : vbase_fail(ERR_ARGUMENT, "-rmk %s: this is no job of it", wanted);
+    return !*wanted || is_none(wanted)
+               ? OK
+               : vbase_fail(ERR_ARGUMENT, "-rmk %s: %s is not set: this is no job of %s", wanted, missing, wanted);
 }

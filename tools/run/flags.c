@@ -188,6 +188,8 @@ static int launcher_take(struct reader *reader, char **word)
     bool slurm = strcmp(word[0], "slurm") == 0, remote = strcmp(word[0], "ssh") == 0 || strcmp(word[0], "rsh") == 0;
     if (remote || slurm)
         reader->options->agent = slurm ? "srun" : word[0];
+    else if (!reader->options->batch)
+        reader->options->batch = "none"; /* fork: all ranks are on this host, unless others are named */
     return remote || slurm || strcmp(word[0], "fork") == 0
                ? OK
                : flag_wrong(reader, word[0], "ssh, rsh, slurm or fork; --agent COMMAND names another way");

@@ -61,9 +61,12 @@ static int host_add(struct run_options *options, const char *name, bool here)
 /* The number of the host of this name; made if it is new. */
 static int host_number(struct run_options *options, const char *name)
 {
-    bool here = is_here(name);
     for (int i = 0; i < options->hosts; i++)
-        if (here ? options->host[i].here : strcmp(options->host[i].name, name) == 0)
+        if (strcmp(options->host[i].name, name) == 0)
+            return i;
+    bool here = is_here(name); /* it may ask the network */
+    for (int i = 0; i < options->hosts && here; i++)
+        if (options->host[i].here)
             return i;
     return host_add(options, name, here);
 }

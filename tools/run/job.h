@@ -3,6 +3,7 @@
  *   options.c      the command line to a struct run_options      bytes.c   growing buffers
  *   flags.c        its table of flags                            loop.c    one epoll
  *   placing.c      its words of places; rankfile.c, slots.c      map.c     shows what goes where
+ *   batch.c        the hosts of a batch job
  *   hosts.c        host names and host files                     sink.c    writing to slow readers
  *   environment.c  what a rank finds in its environment          output.c  lines of ranks to our stdout and stderr
  *   bind.c         processors of each rank                       frame.c   frames between launchers

@@ -203,7 +203,7 @@ uint64_t call_rails_look(struct call_peer *peer, uint64_t now, struct call_rail 
 void call_rail_dial(struct call_rail *rail, uint64_t now);               /* under nic->lock */
 void call_rail_failed(struct call_rail *rail, int number, uint64_t now); /* errno of connect(2) */
 void call_rail_over(struct call_rail *rail, int cause, uint64_t wait, uint64_t now);
-void call_peer_excuse(struct call_peer *peer, uint64_t ns, uint64_t now); /* for so long it has not been silent */
+void call_peer_excuse(struct call_peer *peer, uint64_t ns, uint64_t now); /* so much of its silence does not count */
 const char *call_rail_last(const struct call_rail *rail);                /* why its last call failed */
 
 /* Sockets and greetings: link.c */

@@ -185,7 +185,8 @@ static void peer_times(struct call_peer *peer, uint64_t late, uint64_t now)
             call_rail_failed(rail, ETIMEDOUT, now);
         heard |= rail->dial && rail->dial->phase != CALL_DIALLING;
     }
-    call_peer_excuse(peer, late, now);
+    if (late)
+        call_peer_excuse(peer, late, now);
     if (peer->cause && !heard && now >= peer->silent + vbase_settings.patience)
         give_up(peer);
 }
