@@ -42,11 +42,22 @@ static bool link_is(const char *path, const char *target)
     return link_read(path, text) && strcmp(text, target) == 0;
 }
 
+/* The file of a program; while a job ran it may have been replaced. */
+static bool program_read(const char *path, char text[256])
+{
+    static const char gone[] = " (deleted)";
+    bool read = link_read(path, text);
+    size_t length = read ? strlen(text) : 0, end = sizeof gone - 1;
+    if (length > end && strcmp(text + length - end, gone) == 0)
+        text[length - end] = 0;
+    return read;
+}
+
 static bool is_launcher(const char *pid)
 {
     char path[64], text[256], mine[256];
     snprintf(path, sizeof path, "/proc/%.20s/exe", pid);
-    return link_read(path, text) && link_read("/proc/self/exe", mine) &&
+    return program_read(path, text) && program_read("/proc/self/exe", mine) &&
            strcmp(basename(text), basename(mine)) == 0;
 }
 

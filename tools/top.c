@@ -270,7 +270,7 @@ static bool is_over(const struct sample *sample, pid_t holder)
     for (int i = 0; i < sample->job.count; i++)
         if (sample->job.rank[i].alive && (held || sample->job.rank[i].process != PROCESS_ELSEWHERE))
             return false;
-    return sample->job.count > 0;
+    return sample->job.count > 0 || !held;
 }
 
 /* Ranks may come between two looks: only what both have can be compared. */

@@ -24,6 +24,11 @@ expect 0 $'[0] h1\n[1] h2' "" sorted $mpiexec -l -host h1,h2 uname -n
 expect 0 x "" env MARK=x $mpiexec -host h1 sh -c 'echo $MARK'
 expect 0 "$PWD" "" $mpiexec -host h1 pwd
 
+# a file of parts that is only here, or a pipe
+printf -- '-host h1 sh -c "echo a \$(uname -n)"\n\n-host h2 uname -n' >$work/parts
+expect 0 $'a h1\nh2' "" sorted $mpiexec -configfile <(cat $work/parts)
+expect 0 $'a h1\nh0\nh2' "" sorted sh -c "$mpiexec -host h0 uname -n : -configfile /dev/stdin <$work/parts"
+
 # the hosts of a batch job, where none is named
 printf 'h1\nh1\nh2\n' >$work/nodes
 printf 'h2 1 all.q@h2 UNDEFINED\nh1 2 all.q@h1 UNDEFINED\n' >$work/pe
@@ -93,6 +98,15 @@ status=$?
 mkdir $work/here
 expect 255 "" "~^viaduct: cannot start ranks on h1: cannot go to .*/here/only there" unshare --mount sh -c \
     "mount -t tmpfs none $work/here && mkdir $work/here/only && cd $work/here/only && $mpiexec -host h1 true"
+# the folder goes by the name that the user gave it: its real one may not be there
+mkdir $work/real
+ln -s real $work/named
+printf '#!/bin/sh\nexec unshare -m sh -c "mount -t tmpfs none %s && mkdir %s/named && $2"\n' $work $work >$work/agents/elsewhere
+chmod +x $work/agents/elsewhere
+expect 0 "$work/named" "" sh -c "cd $work/named && $mpiexec --agent $work/agents/elsewhere -host h1 pwd"
+mkdir $work/gone
+expect 255 "" "~cannot go to .a folder that was removed. there" \
+    sh -c "cd $work/gone && rmdir $work/gone && $mpiexec -host h1 true"
 nobody() { none_of -f "sleep 101|viaduct helper"; }
 $mpiexec -host h0,h1,h2 sleep 101 & head=$!
 eventually 5 are 3 -f "^sleep 101" || fail "not started"

@@ -97,6 +97,45 @@ eventually 5 test -s $work/alone || fail "a stuck reader holds up another rank"
 kill $! $reader
 wait 2>/dev/null
 
+# a signal while the last output waits for its reader: what is lost is no success
+mkfifo $work/slow
+sleep 100 <$work/slow & reader=$! # it opens the fifo and reads nothing
+$mpiexec -n 1 sh -c "head -c 150000 /dev/zero; echo >$work/wrote" >$work/slow & job=$!
+eventually 10 test -s $work/wrote || fail "the launcher does not take what its rank wrote"
+kill -TERM $job
+wait $job 2>/dev/null
+status=$?
+[ $status = 143 ] || fail "ended by a signal before all was written: status $status"
+kill $reader
+wait 2>/dev/null
+
+# one file for all ranks: emptied once, then each adds to it
+for again in 1 2; do
+    expect 0 "" "" $mpiexec -n 7 -outfile-pattern $work/all -errfile-pattern $work/all.%h sh -c 'echo $PMI_RANK; echo $PMI_RANK >&2'
+    [ "$(sort $work/all | tr -d '\n')" = 0123456 ] || fail "one file for all ranks: $(cat $work/all)"
+    [ "$(sort $work/all.* | tr -d '\n')" = 0123456 ] || fail "one file for all ranks of a host: $(cat $work/all.*)"
+done
+
+# no standard input: ranks read the end at once, and nothing of ours is there
+expect 0 "" "" sh -c "$mpiexec -n 2 cat <&-"
+expect 0 /dev/null "" sh -c "$mpiexec -n 1 $programs/input_is <&-"
+
+# programs come from PATH first and from this folder last, also where the ranks, or we, have no PATH
+mkdir $work/folder
+printf '#!/bin/sh\necho from here\n' | tee $work/folder/uname >$work/folder/only_here
+chmod +x $work/folder/*
+expect 0 $'Linux\nfrom here' "" sh -c "cd $work/folder && $mpiexec -n 1 uname && $mpiexec -n 1 only_here"
+expect 0 Linux "" $mpiexec -genvnone -n 1 uname
+expect 0 Linux "" env -i $mpiexec -n 1 uname
+
+# children of the shell that became us by exec are not ours to end
+sh -c "(sleep 1; echo >$work/older) & exec $mpiexec -n 1 true"
+eventually 10 test -s $work/older || fail "a child from before was killed"
+# and what such a child has still to print is printed
+bash -c "exec > >(sed 's/^/log: /' >$work/log); exec $mpiexec -n 2 echo hello"
+logged() { [ "$(cat $work/log)" = $'log: hello\nlog: hello' ]; }
+eventually 10 logged || fail "a filter from before was killed: $(cat $work/log)"
+
 # many ranks and few descriptors
 (failed=0; ulimit -n 64 && expect 0 30 "" sh -c "$mpiexec -n 30 echo x | wc -l" && expect 0 "" "" $mpiexec -n 44 true &&
     expect 126 "" "~^viaduct: 60 ranks need 80 open files in the launcher, the limit is 64 .ulimit -n.$" $mpiexec -n 60 true

@@ -164,6 +164,17 @@ static void interrupted(void)
     end(shell);
 }
 
+/* Ctrl-\ asks what the ranks do, also for the one that reads the terminal. */
+static void asked(void)
+{
+    pid_t shell = begin("echo ready; sleep 1; echo went on");
+    shows("ready", 3, 5000);
+    type("\034");
+    CHECK_EQUAL(shows("went on", 3, 5000), 3);
+    CHECK_EQUAL(told(), 0);
+    end(shell);
+}
+
 /* 'T' where the process stands still. */
 static char state_of(int pid)
 {
@@ -227,6 +238,7 @@ int main(void)
     signal(SIGPIPE, SIG_IGN);
     typed_input();
     interrupted();
+    asked();
     stopped();
     window();
     return check_done();

@@ -51,6 +51,8 @@ __attribute__((noreturn)) static void child_become_rank(struct spawn *spawn)
         _exit(127);
     if (spawn->rank->own_group)
         setpgid(0, 0);
+    else
+        signal(SIGQUIT, SIG_IGN); /* from the terminal it asks the launcher for a report, and the job goes on */
     for (int i = 0; i < 3; i++)
         child_give(spawn, spawn->stream[i], i);
     const int inherited[] = {spawn->pmi, spawn->listener, spawn->job->handover.fd, spawn->job->node_fd,
@@ -87,7 +89,7 @@ static pid_t child_spawn(struct spawn *spawn)
     return pid;
 }
 
-static int file_open(const char *pattern, const struct run_job *job, int rank)
+static int file_open(const char *pattern, const struct run_job *job, int rank, int empty)
 {
     char path[4096];
     vbase_expand(path, sizeof path, pattern, rank, job->host);
@@ -95,10 +97,29 @@ static int file_open(const char *pattern, const struct run_job *job, int rank)
         *slash = 0;
         mkdir(path, 0777);
     }
-    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
+    int fd = open(path, O_WRONLY | O_CREAT | empty | O_APPEND | O_CLOEXEC, 0666);
     if (fd < 0)
         return vbase_fail_errno(ERR_SYSTEM, "cannot write the output of rank %d to %s", rank, path);
     return fd;
+}
+
+static bool is_file_of_one(const struct run_options *options, const char *pattern)
+{
+    return options->out_directory || strstr(pattern, "%r");
+}
+
+int child_files_begin(const struct run_job *job)
+{
+    for (int i = 0; i < 2; i++) {
+        const char *pattern = job->options.pattern[i];
+        if (!pattern || is_file_of_one(&job->options, pattern) || (strstr(pattern, "%h") ? !job->local : !!job->told))
+            continue;
+        int fd = file_open(pattern, job, 0, O_TRUNC);
+        if (fd < 0)
+            return fd;
+        close(fd);
+    }
+    return OK;
 }
 
 /* What stdout (WHICH 0) or stderr of the rank is to be: a file of its own, our own descriptor, or a pipe to us. Or an
@@ -115,7 +136,7 @@ static int stream_open(struct run_job *job, struct run_rank *rank, int which)
         pattern = in_directory;
     }
     if (pattern)
-        return file_open(pattern, job, rank->rank);
+        return file_open(pattern, job, rank->rank, is_file_of_one(&job->options, pattern) ? O_TRUNC : 0);
     if (job->direct_output) {
         int fd = fcntl(which + 1, F_DUPFD_CLOEXEC, 3);
         return fd >= 0 ? fd : vbase_fail_errno(ERR_LIMIT, "a descriptor for the output of rank %d", rank->rank);
@@ -137,6 +158,8 @@ static int streams_open(struct run_job *job, struct run_rank *rank, int stream[3
     bool to_pipes = !options->pattern[0] && !options->pattern[1] && !options->out_directory && !job->direct_output;
     if (options->stdin_rank != rank->rank)
         stream[0] = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (options->stdin_rank != rank->rank && stream[0] < 0)
+        return vbase_fail_errno(ERR_SYSTEM, "/dev/null for the input of rank %d", rank->rank);
     stream[1] = stream_open(job, rank, 0);
     if (stream[1] >= 0)
         stream[2] = options->merge || (to_pipes && job->one_sink) ? stream[1] : stream_open(job, rank, 1);
@@ -204,7 +227,8 @@ int child_start(struct run_job *job, struct run_rank *rank, struct run_environme
     environment_for(environment, job, rank->rank, wire[1], spawn.listener);
     pid_t pid = child_spawn(&spawn);
     if (pid < 0) {
-        error = vbase_fail_errno(ERR_LIMIT, "a process for rank %d", rank->rank);
+        error = vbase_fail_errno(ERR_LIMIT, "cannot make a process for rank %d (ulimit -u, or pids.max of a container)",
+                                 rank->rank);
         goto close_all;
     }
     rank->pid = pid;

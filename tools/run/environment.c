@@ -202,11 +202,13 @@ void environment_build(struct run_environment *out, const struct run_job *job, c
     if (out->sets)
         out->list[count++] = out->sets;
     fronts_add(out, &count, job);
-    const char *path = "";
+    const char *path = vbase_environment("PATH"), *front = app->path ? app->path : "";
+    if (!path) /* as shells do */
+        path = "/usr/local/bin:/usr/bin:/bin";
     for (int i = 0; i < count; i++)
         if (strncmp(out->list[i], "PATH=", 5) == 0)
             path = out->list[i] + 5;
-    if (asprintf(&out->search, "PATH=%s:%s:.", app->path ? app->path : "", path) < 0)
+    if (asprintf(&out->search, "PATH=%s%s%s:.", front, *front ? ":" : "", path) < 0)
         abort(); /* as run_zeros */
 }
 

@@ -1,5 +1,6 @@
 /* Frames between launchers: taken out of the bytes that came, and sent; and the first one, which holds the job. */
 #include "run/job.h"
+#include <sys/stat.h>
 
 extern char **environ;
 
@@ -35,6 +36,17 @@ int frame_number(const struct run_frame_header *header, const char *body)
 
 /* ---- the job ---- */
 
+/* Our folder, by the name that the user gave it where that is it: its real name may not exist on other hosts. */
+static const char *folder(char *text, size_t size)
+{
+    struct stat named, real;
+    const char *name = vbase_environment("PWD");
+    if (name && *name == '/' && stat(name, &named) == 0 && stat(".", &real) == 0 && named.st_dev == real.st_dev &&
+        named.st_ino == real.st_ino)
+        return name;
+    return getcwd(text, size) ? text : "(a folder that was removed)";
+}
+
 static void order_add_text(struct run_bytes *body, const char *text) { bytes_add(body, text, strlen(text) + 1); }
 
 void order_write(const struct run_job *job, const struct run_host *host, struct run_bytes *body)
@@ -53,10 +65,13 @@ void order_write(const struct run_job *job, const struct run_host *host, struct 
     for (int i = 0; i < job->size; i++)
         bytes_add(body, &job->rank[i].host, sizeof(int));
     bytes_add(body, host->charge, (size_t)host->charges * sizeof(int));
-    order_add_text(body, getcwd(directory, sizeof directory) ? directory : "/");
+    order_add_text(body, folder(directory, sizeof directory));
     order_add_text(body, job->id);
     order_add_text(body, job->space);
     order_add_text(body, options->rankfile ? options->rankfile : "");
+    if (options->files.length)
+        bytes_add(body, options->files.data, options->files.length);
+    bytes_add(body, "", 1);
     for (int i = 0; i < order.variables; i++)
         order_add_text(body, environ[i]);
     for (int i = 0; i < order.words; i++)

@@ -14,9 +14,9 @@ struct run_frame_header {
     uint32_t kind, length;
 };
 
-/* The body of JOB. Behind its numbers lie texts: folder, job id, name of the key-value space, rank file, variables,
- * words, hosts. */
-#define ORDER_TEXTS 4 /* before the variables */
+/* The body of JOB. Behind its numbers lie texts: folder, job id, name of the key-value space, rank file, files
+ * of parts, variables, words, hosts. */
+#define ORDER_TEXTS 5 /* before the variables */
 struct run_order {
     char build[16]; /* another one refuses */
     uint8_t secret[SECRET_SIZE];

@@ -90,6 +90,7 @@ int verb_helper(int argc, char **argv)
     char **variable = text + ORDER_TEXTS, **word = variable + told->variables;
     job.told = told;
     job.told_rankfile = text[3];
+    job.options.told_files = text[4];
     job.told_hosts = word + told->words;
     environment_take(variable, told->variables, text[1]);
     snprintf(job.space, sizeof job.space, "%s", text[2]);

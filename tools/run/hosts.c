@@ -104,7 +104,7 @@ static int host_read(struct run_options *options, struct run_app *app, char *tex
     for (char *slots = more; (slots = strstr(slots, "slots")); slots += 5)
         if ((slots == more || strchr(" \t", slots[-1])) && sscanf(slots + 5, " = %d", &count) != 1) /* not max_slots */
             count = -1;
-    if (count < 0)
+    if (count < 1)
         return vbase_fail(ERR_ARGUMENT, "host %s: expected a number of slots of 1 or more after the colon", text);
     return host_offer(options, app, text, count);
 }

@@ -1,8 +1,8 @@
 /* The command line: parts apart by ":", flags with one dash or two, "--flag value" or "--flag=value", files of
  * parts. */
 #include "run/flags.h"
-#include "run/bytes.h"
 #include <ctype.h>
+#include <fcntl.h>
 
 static void app_add(struct reader *reader)
 {
@@ -73,21 +73,27 @@ static int line_split(char *line, char ***out)
     return count;
 }
 
-/* A file of parts, one a line. The words live as long as we do. */
+/* A file of parts, one a line. The words live as long as we do. A helper has the text from the head. */
 int options_read_file(struct reader *reader, char **word)
 {
-    FILE *file = fopen(word[0], "re");
-    char *line = NULL;
-    size_t size = 0;
-    int error = OK;
-    if (!file)
+    struct run_options *options = reader->options;
+    struct run_bytes text = {0};
+    int error = OK, fd = options->told ? -1 : open(word[0], O_RDONLY | O_CLOEXEC);
+    if (fd < 0 && !options->told)
         return vbase_fail_errno(ERR_ARGUMENT, "%s: cannot read %s", reader->flag, word[0]);
     if (reader->depth++ > 0)
         error =
             vbase_fail(ERR_ARGUMENT, "%s %s: a file of parts cannot name another file of parts", reader->flag, word[0]);
-    while (error == OK && getline(&line, &size, file) > 0) {
-        char **words, *copy = strdup(line); /* the words stay in it for good */
+    while (fd >= 0 && bytes_read(&text, fd))
+        ;
+    base_close(fd);
+    bytes_add(&text, "", 1);
+    const char *at = options->told ? options->told_files : text.data;
+    while (error == OK && *at && *at != FILE_END) {
+        size_t length = strcspn(at, (char[]){'\n', FILE_END, 0});
+        char **words, *copy = strndup(at, length); /* the words stay in it for good */
         int count = line_split(copy, &words);
+        at += length + (at[length] == '\n');
         if (count == 0)
             free(copy);
         if (count > 0 && reader->app->argv)
@@ -96,9 +102,14 @@ int options_read_file(struct reader *reader, char **word)
             error = words_read(reader, words, count);
         free(words);
     }
+    if (options->told)
+        options->told_files = at + (*at == FILE_END);
+    else {
+        bytes_add(&options->files, text.data, strlen(text.data));
+        bytes_add(&options->files, &(char){FILE_END}, 1);
+    }
+    free(text.data);
     reader->depth--;
-    free(line);
-    fclose(file);
     return error;
 }
 
@@ -135,7 +146,7 @@ int options_read(struct run_options *options, int argc, char **argv)
     static const char *const files[] = {"HYDRA_HOST_FILE", "OMPI_MCA_orte_default_hostfile",
                                         "PRTE_MCA_prte_default_hostfile", NULL};
     struct reader reader = {.options = options};
-    *options = (struct run_options){.told = options->told};
+    *options = (struct run_options){.told = options->told, .told_files = options->told_files};
     int error = variables_read(&reader, limits, flag_take_timeout) ?: variables_read(&reader, agents, agent_take);
     app_add(&reader);
     if (error == OK)

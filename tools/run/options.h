@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/base.h"
+#include "run/bytes.h"
 
 struct run_job;
 struct run_host;
@@ -45,6 +46,7 @@ struct run_line { /* of a rank file */
     const char *host, *slots;
 };
 
+#define FILE_END   '\036'
 #define RUN_LABEL  "[%r] "
 #define RANKS_MOST 1000000
 
@@ -55,6 +57,8 @@ struct run_options {
     struct run_host *host; /* all that were named */
     int hosts;
     bool told;             /* we are a helper: the head has decided which rank goes where */
+    struct run_bytes files; /* the text of each file of parts, and FILE_END, for helpers */
+    const char *told_files; /* of a helper: those that it has not read yet */
     int fanout, patience;  /* hosts called by one launcher; seconds for each; 0: not given */
     const char *agent;     /* the command that reaches other hosts; NULL: ssh */
     const char *batch;     /* whose hosts count where none is named, or "none"; NULL: any's */

@@ -310,5 +310,6 @@ bool output_finish(struct run_job *job)
         output_line(job, "output of the ranks is lost: %s", strerror(job->sink[0].lost));
     if (!job->one_sink)
         sink_finish(job, &job->sink[1]);
-    return !job->sink[0].lost && !job->sink[1].lost;
+    bool left = job->sink[0].bytes.length > 0 || (!job->one_sink && job->sink[1].bytes.length > 0);
+    return !job->sink[0].lost && !job->sink[1].lost && !left;
 }

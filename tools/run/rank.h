@@ -62,6 +62,7 @@ int slots_parse(const char *text, const struct run_place *place, int places, cpu
 void map_report(struct run_job *job);
 
 /* child.c */
+int child_files_begin(const struct run_job *job) MUST_CHECK; /* empties output files that several ranks share, first */
 int child_start(struct run_job *job, struct run_rank *rank, struct run_environment *environment) MUST_CHECK;
 
 /* tree.c: no process is left behind. */

@@ -351,7 +351,7 @@ static int app_start(struct run_job *job, struct run_app *app, struct run_rank *
 static void job_start(struct run_job *job)
 {
     struct run_rank *first = job->rank;
-    int error = job->head.fd >= 0 ? head_listen(job) : OK;
+    int error = (job->head.fd >= 0 ? head_listen(job) : OK) ?: child_files_begin(job);
     if (error == OK)
         remote_start(job);
     for (int i = 0; i < job->options.apps && error == OK; first += job->options.app[i++].count)
@@ -371,17 +371,18 @@ static int job_status(const struct run_job *job)
     if (!job->asked_signal)
         return 0;
     for (int i = 0; i < job->size; i++) /* the end was asked for; did the ranks end well all the same? */
-        if (job->rank[i].status != 0)
+        if (job->rank[i].status != 0 || (job->rank[i].host == job->here && job->rank[i].state == RANK_WAITING))
             return STATUS_SIGNAL + job->asked_signal;
     return 0;
 }
 
-/* Descriptors 0 to 2 must be open, or a pipe of ours would become a rank's standard output. */
+/* Descriptors 0 to 2 must be open, or a pipe of ours would become a rank's standard output. Ranks inherit them: a
+ * descriptor of the library would become the standard input of one that has none. */
 static void standard_descriptors_fill(void)
 {
     int fd;
     do
-        fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+        fd = open("/dev/null", O_RDWR);
     while (fd >= 0 && fd < 3);
     if (fd >= 3)
         close(fd);
@@ -428,7 +429,8 @@ int run_job(struct run_job *job, int argc, char **argv)
     bool written = output_finish(job);
     pmi_close(job);
     int status = job_status(job);
-    status = status || written ? status : STATUS_FAILED;
+    if (!status && !written) /* or a signal has ended the writing */
+        status = job->asked_signal ? STATUS_SIGNAL + job->asked_signal : STATUS_FAILED;
     if (job->head.fd >= 0) {
         frame_send_number(job, &job->sink[0], FRAME_DONE, status);
         written = output_finish(job);

@@ -2,6 +2,7 @@
  *
  *   a rank                dies with us (PR_SET_PDEATHSIG), leads a process group of its own
  *   what a rank started   is ours when its parent dies (we are a subreaper); in the rank's group unless it left
+ *   older children        of a shell that became us by exec: they are not the job's, and stay
  *   our own SIGKILL       is seen by the watchdog, a small child of ours that waits for a pipe to close: it kills the
  *                         groups, then every process that carries the job's id in its environment, until there is none
  *
@@ -20,6 +21,12 @@
 
 /* Pids of the groups of ranks, then of agents: ours and the watchdog's alone, shared before it is made. */
 static _Atomic pid_t *group;
+
+/* Children that we had before: of a shell that became us. They are not the job's. */
+static struct {
+    pid_t *pid;
+    int count;
+} older;
 
 static void time_pass(long ms) { nanosleep(&(struct timespec){.tv_nsec = ms * 1000000}, NULL); }
 
@@ -42,15 +49,42 @@ static bool process_carries(const char *pid, const char *mark)
     return found;
 }
 
-/* A child of ours that began in a rank, whose parent has died. Agents, and what they leave behind (a connection that
- * ssh keeps), carry a mark. */
-static bool process_is_orphan(const char *pid)
+static bool process_is_child(const char *pid)
 {
     char text[512], *name;
     int parent;
     return vbase_file_read(text, sizeof text, "/proc/%.20s/stat", pid) && (name = strrchr(text, ')')) &&
-           sscanf(name, ") %*c %d", &parent) == 1 && parent == getpid() &&
-           !process_carries(pid, AGENT_VARIABLE "=");
+           sscanf(name, ") %*c %d", &parent) == 1 && parent == getpid();
+}
+
+static bool process_is_older(int pid)
+{
+    for (int i = 0; i < older.count; i++)
+        if (older.pid[i] == pid)
+            return true;
+    return false;
+}
+
+static void older_note(void)
+{
+    siginfo_t any;
+    DIR *proc = waitid(P_ALL, 0, &any, WEXITED | WNOHANG | WNOWAIT) == 0 ? opendir("/proc") : NULL;
+    for (struct dirent *entry; proc && (entry = readdir(proc));) {
+        int pid;
+        if (vboot_number(entry->d_name, &pid) && process_is_child(entry->d_name)) {
+            older.pid = run_grown(older.pid, older.count, sizeof *older.pid);
+            older.pid[older.count++] = pid;
+        }
+    }
+    if (proc)
+        closedir(proc);
+}
+
+/* A child of ours that began in a rank, whose parent has died. Agents, and what they leave behind (a connection that
+ * ssh keeps), carry a mark. */
+static bool process_is_orphan(const char *pid)
+{
+    return process_is_child(pid) && !process_carries(pid, AGENT_VARIABLE "=");
 }
 
 /* Kills every process of the job, when all ranks are dead. How many there were. The last part of the id is this job's;
@@ -64,7 +98,7 @@ static int job_sweep(const struct run_job *job)
         return 0;
     for (struct dirent *entry; (entry = readdir(proc));) {
         int pid;
-        if (vboot_number(entry->d_name, &pid) && pid > 1 && pid != getpid() &&
+        if (vboot_number(entry->d_name, &pid) && pid > 1 && pid != getpid() && !process_is_older(pid) &&
             (process_is_orphan(entry->d_name) || process_carries(entry->d_name, mark)) && kill(pid, SIGKILL) == 0)
             killed++;
     }
@@ -135,6 +169,7 @@ int tree_guard(struct run_job *job)
     group = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (group == MAP_FAILED)
         return vbase_fail_errno(ERR_MEMORY, "memory for %d process groups", job->size);
+    older_note();
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     return watchdog_start(job);
 }
@@ -180,7 +215,8 @@ void tree_clear(struct run_job *job)
             continue;
         if (pid < 0 || vbase_clock_ns() > end)
             break; /* no child is left, and all orphans became our children */
-        job_sweep(job);
+        if (job_sweep(job) == 0 && older.count)
+            break; /* only those are left */
         time_pass(1);
     }
 }
