@@ -449,5 +449,6 @@ void vcoll_group_close(struct coll_group *group)
     vmsg_share_close(hall->bodies.share);
     vmsg_share_close(hall->desks.share);
     vmsg_share_close(hall->share);
+    hall->bodies.share = hall->desks.share = hall->share = NULL;
     vcoll_hall_drop(hall);
 }

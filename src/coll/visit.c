@@ -217,8 +217,12 @@ void vcoll_visit_scans(struct coll_visit *visit)
 void vcoll_hall_drop(struct coll_hall *hall)
 {
     /* acq_rel: the last one frees what the others have used */
-    if (atomic_fetch_sub_explicit(&hall->users, 1, memory_order_acq_rel) == 1)
-        free(hall);
+    if (atomic_fetch_sub_explicit(&hall->users, 1, memory_order_acq_rel) > 1)
+        return;
+    vmsg_share_forget(hall->bodies.share); /* those that were not closed: others may still be there */
+    vmsg_share_forget(hall->desks.share);
+    vmsg_share_forget(hall->share);
+    free(hall);
 }
 
 void vcoll_hall_leave(struct coll_visit *visit)

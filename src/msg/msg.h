@@ -284,6 +284,7 @@ VEXPORT int vmsg_share_open(struct msg_context *context, int tag, uint64_t bytes
 VEXPORT void *vmsg_share_memory(const struct msg_share *share);
 /* Rank 0 closes last: the memory is its own. NULL is allowed. */
 VEXPORT void vmsg_share_close(struct msg_share *share);
+VEXPORT void vmsg_share_forget(struct msg_share *share); /* the memory stays until the job ends: others may use it */
 /* Memory of the program that the other members may read until it is hidden again; they are sent the key. */
 struct msg_shown {
     uint64_t key[2];

@@ -172,6 +172,8 @@ void vmsg_share_close(struct msg_share *share)
     free(share);
 }
 
+void vmsg_share_forget(struct msg_share *share) { free(share); }
+
 _Static_assert(sizeof(struct vi_key) == sizeof((struct msg_shown){0}.key) &&
                    sizeof(struct vi_region) == sizeof((struct msg_shown){0}.region), "room for vi's");
 

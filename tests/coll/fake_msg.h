@@ -281,6 +281,7 @@ int vmsg_share_open(struct msg_context *context, int tag, uint64_t bytes, bool w
 
 void *vmsg_share_memory(const struct msg_share *share) { return (void *)(uintptr_t)share; }
 void vmsg_share_close(struct msg_share *share) { (void)share; }
+void vmsg_share_forget(struct msg_share *share) { (void)share; }
 int vmsg_share_await(struct msg_share *share, struct msg_request *request, bool (*ready)(void *owner))
 {
     (void)share, (void)request, (void)ready;

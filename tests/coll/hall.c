@@ -31,6 +31,7 @@ int vmsg_share_open(struct msg_context *context, int tag, uint64_t bytes, bool w
 }
 void *vmsg_share_memory(const struct msg_share *share) { return (void *)(uintptr_t)share; }
 void vmsg_share_close(struct msg_share *share) { (void)share; }
+void vmsg_share_forget(struct msg_share *share) { (void)share; }
 bool vmsg_share_reads(struct msg_share *share) { (void)share; return true; }
 int vmsg_share_await(struct msg_share *share, struct msg_request *request, bool (*ready)(void *owner))
 {

@@ -3,6 +3,7 @@
  * buffer.
  * everywhere: 1 2 3 5 8 */
 #include "mpi_check.h"
+#include <stdint.h>
 
 #define MOST 64
 #define LONG 200000 /* numbers: travel in pieces, or slices */
@@ -15,8 +16,10 @@ static void numbers_add(void *in, void *inout, int *count, MPI_Datatype *type)
 {
     MPI_Aint low, extent;
     MPI_Type_get_true_extent(*type, &low, &extent);
+    const int *from = (const int *)((uintptr_t)in + (uintptr_t)low); /* no pointers until then: they would overflow */
+    int *to = (int *)((uintptr_t)inout + (uintptr_t)low);
     for (int i = 0; i < *count; i++)
-        ((int *)((char *)inout + low))[i] += ((int *)((char *)in + low))[i];
+        to[i] += from[i];
 }
 
 static void number_make(void)

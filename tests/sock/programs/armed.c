@@ -75,12 +75,13 @@ static void fill_and_ask(int fd, int once)
         _exit(5);
 }
 
-/* Each byte on GO lets it read all that is there. */
-static void drain(int fd, int go)
+/* One byte at a time, which it tells on CAME: the two ends meet while they take turns. Then each byte on GO lets it
+ * read all that is there. */
+static void drain(int fd, int go, int came)
 {
     char byte;
     for (int i = 0; i < SMALL; i++)
-        if (read(fd, &byte, 1) != 1)
+        if (read(fd, &byte, 1) != 1 || write(came, "", 1) != 1)
             _exit(1);
     fcntl(fd, F_SETFL, O_NONBLOCK);
     while (read(go, &byte, 1) == 1)
@@ -92,14 +93,14 @@ static void drain(int fd, int go)
 int main(int argc, char **argv)
 {
     struct sockaddr_in address;
-    int listener = listener_make(&address), go[2], threads = argc > 1 ? atoi(argv[1]) : 1;
+    int listener = listener_make(&address), go[2], came[2], threads = argc > 1 ? atoi(argv[1]) : 1;
     pthread_t thread[MOST], former = 0;
-    if (pipe(go) || pipe(told))
+    if (pipe(go) || pipe(came) || pipe(told))
         return 2;
     pid_t child = fork();
     if (child == 0) {
         close(go[1]);
-        drain(accept(listener, NULL, NULL), go[0]);
+        drain(accept(listener, NULL, NULL), go[0], came[1]);
     }
     int fd = socket(AF_INET, SOCK_STREAM, 0);
     struct epoll_event event = {.events = EPOLLIN};
@@ -116,7 +117,7 @@ int main(int argc, char **argv)
     if (argc > 2)
         pthread_join(former, NULL);
     for (int i = 0; i < SMALL; i++)
-        if (write(fd, data, 1) != 1)
+        if (write(fd, data, 1) != 1 || read(came[0], data, 1) != 1)
             return 2;
     alarm(10);
     for (int i = 0; i < threads; i++) {
