@@ -151,7 +151,7 @@ int vmsg_peer_accept(struct vi_nic *nic, uint32_t world)
     error = vi_accept(nic, world, peer, &vi);
     if (error == OK) {
         vi_add(peer, vi);
-        peer->heard = true;
+        atomic_store_explicit(&peer->heard, true, memory_order_relaxed);
     }
     if (error == OK && unknown && vmsg_engine.leaving)
         vmsg_peer_answer(peer, msg_header(MSG_FRAME_GOODBYE, 0, vmsg_engine.lives, 0), NULL, 0);

@@ -77,10 +77,10 @@ struct msg_engine {
     _Atomic bool death_again; /* something was begun with one of them; relaxed: a hint to look again */
 
     int starts;   /* minus stops */
-    bool leaving; /* goodbye was said to all; a rank that connects now hears it at once */
+    _Atomic bool leaving; /* goodbye was said to all; a rank that connects now hears it at once */
     bool stopping;
     bool resting; /* see vmsg_rest */
-    int lives;    /* how often all have met before a rest */
+    _Atomic int lives; /* how often all have met before a rest */
     struct boot_job *job;
 };
 extern struct msg_engine vmsg_engine;

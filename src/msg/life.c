@@ -227,11 +227,18 @@ static void peers_return(struct msg_engine *engine)
     engine->lives++;
     for (int i = 0; i < engine->size * MSG_NETWORKS; i++) {
         struct msg_peer *peer = engine->peer[i];
-        if (!peer || !peer->parted || peer->goodbye >= engine->lives || msg_dead(peer->world))
+        if (!peer || msg_dead(peer->world))
+            continue;
+        /* another thread may hear its next goodbye just now, and notes it before `parted` */
+        msg_lock(&engine->leaf);
+        bool again = peer->parted && peer->goodbye < engine->lives;
+        if (again)
+            peer->parted = false;
+        msg_unlock(&engine->leaf);
+        if (!again)
             continue;
         msg_lock(&peer->lock);
-        peer->parted = false;
-        peer->short_limit = peer->gone ? -1 : peer->eager; /* nothing is queued any more */
+        peer->short_limit = peer->gone || peer->parted ? -1 : peer->eager; /* nothing is queued any more */
         msg_unlock(&peer->lock);
     }
     msg_await_end();

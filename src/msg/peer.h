@@ -53,7 +53,7 @@ struct msg_peer {
     struct base_lock lock;
     int32_t world;       /* its rank in the job */
     uint32_t lagging;    /* sends in the queue because more may follow */
-    bool heard;          /* it connected or sent: it knows us and will say goodbye */
+    _Atomic bool heard;  /* it connected or sent: it knows us and will say goodbye; relaxed */
     _Atomic bool parted; /* it said goodbye, or died; written under leaf, and later changes take the lock */
     bool remote;         /* reached by a nic whose polls cost */
 
@@ -69,7 +69,7 @@ struct msg_peer {
     uint64_t pending_sends; /* transfers of ours that it has not finished; leaf */
     struct msg_slot *slots; /* the peer's, mapped; NULL: none yet */
     bool slots_told;        /* it knows ours */
-    int goodbye;            /* the life that its goodbye ended; by the sink */
+    _Atomic int goodbye;    /* the life that its goodbye ended; by the sink, before `parted`; relaxed */
     _Atomic uint64_t busy;  /* ticks when it was last seen sending parts of a message; relaxed */
     struct list turns[2];   /* transfers from it, and to it, that are moved one after another; leaf */
     uint8_t burst;          /* sends that followed each other at once, up to BURST_LENGTH; */

@@ -171,7 +171,7 @@ bool vmsg_sink_received(struct vi *vi, uint64_t header, const void *data, size_t
 {
     struct msg_peer *peer = vi->owner;
     bool enough = false;
-    peer->heard = true;
+    atomic_store_explicit(&peer->heard, true, memory_order_relaxed);
     if (unlikely(peer->remote))
         return far_received(vi, header, data, length, count);
     if (unlikely(count != 1 || !is_eager(header)))
