@@ -4,14 +4,8 @@
  * once than there are tracks. A blocking call does without.
  * ranks: 2 4 20 presets: release asan */
 #include "mpi_check.h"
+#include "malloc_next.h"
 #include <stdbool.h>
-
-#ifdef __SANITIZE_ADDRESS__
-#define malloc_next __interceptor_malloc
-#else
-#define malloc_next __libc_malloc
-#endif
-void *malloc_next(size_t size);
 
 #define MOST 20
 #define LONG 20000 /* numbers for each: read from the memory of the others */

@@ -2,14 +2,8 @@
  * to nodes, on all ranks.
  * ranks: 2 tcp: 3 mixed: 6 presets: release asan */
 #include "mpi_check.h"
+#include "malloc_next.h"
 #include <stdbool.h>
-
-#ifdef __SANITIZE_ADDRESS__
-#define malloc_next __interceptor_malloc
-#else
-#define malloc_next __libc_malloc
-#endif
-void *malloc_next(size_t size);
 
 static size_t failing; /* the next allocation of so many bytes fails */
 static int failed;
