@@ -1,8 +1,9 @@
 # The front door. The build itself is CMake's (CMakeLists.txt, CMakePresets.json); here are the few things people do.
 #   make              build/bin/{viaduct,mpiexec,mpicc,...}, usable in place
 #   make demo         heat diffusion on 4 ranks, then a table of latency and bandwidth
-#   make check        every test under every preset        make bench, make soak    figures; long runs
-#   make check-sock   servers and clients of others under viaduct sock, which it downloads into build/programs
+#   make check        the tests, in ten minutes            make bench, make soak    figures; long runs
+#   make check-builds   those that other builds run: sanitizers of addresses and of threads, clang, 64-bit ARM
+#   make check-sock   servers and clients of others under viaduct sock, which it downloads into build/programs, and what takes long
 #   make check-mpi    the tests of MPI over every transport with every number of ranks
 #   make check-rdma   RDMA in an emulated machine, the kernel of which it downloads into a cache
 #   make check-fortran  MPI for Fortran with every compiler that is tested, which it installs
@@ -11,7 +12,7 @@
 PREFIX ?= /usr/local
 DESTDIR ?=
 BUILD ?= build
-PRESETS ?= # of make check; nothing: those that scripts/check names
+PRESETS ?= release # of make check; .ci/run names all
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 export PREFIX DESTDIR BUILD
 MAKEFLAGS += --no-print-directory
@@ -30,6 +31,10 @@ demo: all
 check:
 	@scripts/need check
 	@scripts/check $(PRESETS)
+
+check-builds:
+	@scripts/need check
+	@scripts/check asan tsan clang aarch64
 
 check-sock:
 	@scripts/need programs
@@ -76,4 +81,4 @@ dist:
 clean:
 	rm -rf build build-*
 
-.PHONY: all demo check check-sock check-mpi check-rdma check-fortran bench soak install uninstall deb wheel dist clean
+.PHONY: all demo check check-builds check-sock check-mpi check-rdma check-fortran bench soak install uninstall deb wheel dist clean

@@ -1,5 +1,5 @@
 # Programs built by the mpicc of MPICH run with our library of its ABI: its numbers are those of MPICH's header, it has each
-# function of MPICH's own library, and the programs of tests/mpi pass. timeout: 600 takes: 110
+# function of MPICH's own library, and the programs of tests/mpi pass. timeout: 600 takes: 110 presets: fortran
 source "$VIADUCT_SOURCE/tests/lib/shell"
 type mpicc.mpich >/dev/null 2>&1 || skip "MPICH is not installed (apt install mpich libmpich-dev)"
 library=$VIADUCT_BUILD/lib/viaduct/abi/libmpich.so.12

@@ -1,5 +1,5 @@
 # Programs built by the mpicc of Open MPI run with our library of its ABI: its numbers are those of Open MPI's header, it has
-# each function of Open MPI's own library, and the programs of tests/mpi pass. timeout: 600 takes: 110
+# each function of Open MPI's own library, and the programs of tests/mpi pass. timeout: 600 takes: 110 presets: fortran
 source "$VIADUCT_SOURCE/tests/lib/shell"
 type mpicc.openmpi >/dev/null 2>&1 || skip "Open MPI is not installed (apt install openmpi-bin libopenmpi-dev)"
 library=$VIADUCT_BUILD/lib/viaduct/abi/libmpi.so.40

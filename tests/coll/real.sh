@@ -1,7 +1,7 @@
 # Collectives among the ranks of real jobs of several sizes, more ranks than processors too, several threads too; then
 # each way that there is for groups on one node, also where memory cannot be read directly, and on several; and a
 # death in a hall.
-# timeout: 300 takes: 50
+# timeout: 300 takes: 50 presets: mpi
 source "$VIADUCT_SOURCE/tests/lib/shell"
 [ -x "$VIADUCT_BIN/viaduct" ] || skip "the launcher was not built"
 for ranks in 2 3 5 8 17; do

@@ -1,6 +1,6 @@
 # Where the modules of a compiler are kept, when something is in the way: right, or one sentence. A compiler that is
 # replaced, a tree that is moved, a text changed by hand, a place that is full or another user's, eight at once.
-# timeout: 180 takes: 25
+# timeout: 180 takes: 25 presets: fortran
 source "$VIADUCT_SOURCE/tests/lib/shell"
 command -v gfortran >/dev/null || skip "gfortran is not installed"
 export HOME=$work/home

@@ -1,7 +1,7 @@
 # MPI for Fortran: each program of this folder, by gfortran and flang, and both mixed in one job (every.sh: all compilers
 # that are tested); the modules are made once for each, by several at once, and where the tree may not be written in the
 # user's cache.
-# timeout: 300 takes: 30
+# timeout: 300 takes: 30 presets: fortran
 source "$VIADUCT_SOURCE/tests/lib/shell"
 command -v gfortran >/dev/null || skip "gfortran is not installed"
 source "$VIADUCT_SOURCE/tests/fortran/programs/run"

@@ -1,6 +1,6 @@
 # make dist, and reproducible builds: an archive of the sources makes itself again, and two builds of it in two folders install the
 # same bytes.
-# timeout: 900 takes: 250
+# timeout: 900 takes: 250 presets: clang
 source "$VIADUCT_SOURCE/tests/lib/shell"
 command -v cmake >/dev/null || skip "cmake is not installed"
 unset LD_LIBRARY_PATH DESTDIR PREFIX

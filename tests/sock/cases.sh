@@ -1,6 +1,6 @@
 # Half-close, reset, death, time-outs, urgent data, signals, stdio, exec, passing, forking, nested sets: the same answers with and
 # without shared memory, at once or after a while, with one processor or all.
-# timeout: 180 takes: 40
+# timeout: 180 takes: 40 presets: programs
 source "$VIADUCT_SOURCE/tests/lib/shell"
 source "$VIADUCT_SOURCE/tests/sock/lib/same"
 sock="$VIADUCT_BIN/viaduct sock"

@@ -1,6 +1,6 @@
 # Where something is missing that the library would like to have, a program runs as without it, and silently: no descriptor is left,
 # little memory, short files, no descriptor 0, a filter of system calls, no /proc, another allocator, a program of another user.
-# timeout: 60
+# timeout: 60 presets: programs
 source "$VIADUCT_SOURCE/tests/lib/shell"
 programs=$VIADUCT_BUILD/tests/sock
 library=$VIADUCT_BUILD/lib/libviaduct-sock.so
