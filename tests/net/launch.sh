@@ -98,6 +98,11 @@ status=$?
 mkdir $work/here
 expect 255 "" "~^viaduct: cannot start ranks on h1: cannot go to .*/here/only there" unshare --mount sh -c \
     "mount -t tmpfs none $work/here && mkdir $work/here/only && cd $work/here/only && $mpiexec -host h1 true"
+# (nobody needs it where all programs run in others)
+expect 0 $'/\n/' "" unshare --mount sh -c \
+    "mount -t tmpfs none $work/here && mkdir $work/here/only && cd $work/here/only && $mpiexec -wdir / -host h1 pwd : -wdir / -host h2 pwd"
+expect 255 "" "~^viaduct: cannot start ranks on h1: cannot go to .*/here/only there" unshare --mount sh -c \
+    "mount -t tmpfs none $work/here && mkdir $work/here/only && cd $work/here/only && $mpiexec -wdir / -outfile-pattern x -host h1 pwd"
 # the folder goes by the name that the user gave it: its real one may not be there
 mkdir $work/real
 ln -s real $work/named

@@ -27,8 +27,21 @@ done
 printf '# nobody\n' >$work/hosts
 expect 2 "" "~^viaduct: the host file .*hosts names no host" $mpiexec -f $work/hosts true
 expect 2 "" '~^viaduct: -host "" names no host' $mpiexec -host "" true
-printf 'localhost slots=many\n' >$work/hosts
-expect 2 "" "~^viaduct: host localhost: expected a number of slots of 1 or more after the colon" $mpiexec -f $work/hosts true
+for wrong in many 0 2x =2; do
+    printf 'localhost slots=%s\n' $wrong >$work/hosts
+    expect 2 "" "~^viaduct: host localhost: expected a number of 1 or more after slots=" $mpiexec -f $work/hosts true
+done
+expect 2 "" "~^viaduct: host localhost: expected a number of slots of 1 or more after the colon" $mpiexec -host localhost:0 true
+for word in slotz=2 ifname=eth0 user=me more; do
+    printf 'localhost slots=2 %s\n' $word >$work/hosts
+    expect 2 "" "viaduct: host localhost: '$word' is not known: slots=N and max_slots=N are" $mpiexec -f $work/hosts true
+done
+printf 'localhost slots=2 max-slots=3\n' >$work/hosts
+expect 0 $'0/3\n1/3\n2/3' "" sorted $mpiexec -n 3 -f $work/hosts sh -c "$say"
+expect 2 "" "viaduct: no host can have rank 3: all have max_slots ranks" $mpiexec -n 4 -f $work/hosts true
+# addresses, in the form that tells them from a number of slots, too
+for host in [::1] [::1]:1 [localhost]:1; do expect 0 0/1 "" $mpiexec -host "$host" sh -c "$say"; done
+expect 0 $'0/2\n1/2' "" sorted $mpiexec -host '[::1]:2' sh -c "$say"
 expect 255 "" "~^viaduct: cannot start ranks on far.example: its helper or the connection to it ended" \
     $mpiexec --agent false -host far.example true
 expect 255 "" "~^viaduct: cannot start ranks on far.example: cannot start /no/agent: No such file" $mpiexec --agent /no/agent -host far.example true

@@ -47,6 +47,15 @@ static const char *folder(char *text, size_t size)
     return getcwd(text, size) ? text : "(a folder that was removed)";
 }
 
+/* Another host does not need it where -wdir names folders in full, and no file is named from here. */
+static bool folder_is_needed(const struct run_options *options)
+{
+    bool needed = options->pattern[0] || options->pattern[1] || options->out_directory;
+    for (int i = 0; i < options->apps; i++)
+        needed |= !options->app[i].directory || *options->app[i].directory != '/';
+    return needed;
+}
+
 static void order_add_text(struct run_bytes *body, const char *text) { bytes_add(body, text, strlen(text) + 1); }
 
 void order_write(const struct run_job *job, const struct run_host *host, struct run_bytes *body)
@@ -65,7 +74,7 @@ void order_write(const struct run_job *job, const struct run_host *host, struct 
     for (int i = 0; i < job->size; i++)
         bytes_add(body, &job->rank[i].host, sizeof(int));
     bytes_add(body, host->charge, (size_t)host->charges * sizeof(int));
-    order_add_text(body, folder(directory, sizeof directory));
+    order_add_text(body, folder_is_needed(options) ? folder(directory, sizeof directory) : "/");
     order_add_text(body, job->id);
     order_add_text(body, job->space);
     order_add_text(body, options->rankfile ? options->rankfile : "");

@@ -10,7 +10,7 @@ enum run_host_state { HOST_NOT_CALLED, HOST_CALLED, HOST_RESTING, HOST_UP, HOST_
 struct run_host {
     const char *name;
     bool here;
-    int number, ranks;
+    int number, ranks, most; /* ranks that it may have; 0: any number */
     int via;              /* the host that we call to reach it; itself: called by us */
     int *charge, charges; /* the hosts that it is to call, and those below them */
     enum run_host_state state;

@@ -1,9 +1,10 @@
 /* Host names, host files, and which rank goes where. No name is resolved: that is up to the agent. Syntaxes:
- * "a:4,b", "a slots=4", "a:4", '#' begins a comment. (But our own name with a domain is looked up: is it this host?)
+ * "a:4,b", "a slots=4 max_slots=8", "[::1]:4", '#' begins a comment. (But our own name with a domain is looked up: is
+ * it this host?)
  *
  * A program is placed on the hosts of its own part, else on those of the first part that names some. Hosts are filled
  * in their order up to their slots (or -ppn); when all are full they are filled once more: slots set the distribution
- * and limit nothing. */
+ * and limit nothing, max_slots do. */
 #include "run/flags.h"
 #include "run/job.h"
 #include <netdb.h>
@@ -86,27 +87,51 @@ static int host_offer(struct run_options *options, struct run_app *app, const ch
     return OK;
 }
 
-/* One host with its slots: "name", "name:4", "name slots=4 max_slots=8". */
+/* The words behind a name: "slots=4 max_slots = 8". */
+static int host_words_read(const char *name, const char *at, int *slots, int *most)
+{
+    while (*(at += strspn(at, " \t"))) {
+        char word[16];
+        int used = 0;
+        snprintf(word, sizeof word, "%.*s", (int)strcspn(at, "= \t"), at);
+        bool limit = strcmp(word, "max_slots") == 0 || strcmp(word, "max-slots") == 0;
+        int *to = strcmp(word, "slots") == 0 ? slots : limit ? most : NULL;
+        if (!to)
+            return vbase_fail(ERR_ARGUMENT, "host %s: '%.*s' is not known: slots=N and max_slots=N are", name,
+                              (int)strcspn(at, " \t"), at);
+        at += strlen(word);
+        if (sscanf(at, " = %d%n", to, &used) != 1 || *to < 1 || !strchr(" \t", at[used]))
+            return vbase_fail(ERR_ARGUMENT, "host %s: expected a number of 1 or more after %s=", name, word);
+        at += used;
+    }
+    return OK;
+}
+
+/* One host with its slots: "name", "name:4", "name slots=4 max_slots=8", "[an IPv6 address]:4". */
 static int host_read(struct run_options *options, struct run_app *app, char *text)
 {
-    int count = 1;
-    char *more = text + strcspn(text, " \t");
+    int count = 1, most = 0;
+    char *more = text + strcspn(text, " \t"), *close = *text == '[' ? strchr(text, ']') : NULL;
     if (*more)
         *more++ = 0;
     char *colon = strchr(text, ':');
-    if (colon && colon != strrchr(text, ':'))
+    if (close && (!close[1] || close[1] == ':')) {
+        colon = close[1] ? close + 1 : NULL;
+        *close = 0;
+        text++;
+    } else if (colon && colon != strrchr(text, ':'))
         colon = NULL; /* an IPv6 address */
     if (colon) {
         *colon = 0;
         if (!vboot_number(colon + 1, &count) && strcmp(colon + 1, "*") != 0)
             count = -1;
     }
-    for (char *slots = more; (slots = strstr(slots, "slots")); slots += 5)
-        if ((slots == more || strchr(" \t", slots[-1])) && sscanf(slots + 5, " = %d", &count) != 1) /* not max_slots */
-            count = -1;
     if (count < 1)
         return vbase_fail(ERR_ARGUMENT, "host %s: expected a number of slots of 1 or more after the colon", text);
-    return host_offer(options, app, text, count);
+    int error = host_words_read(text, more, &count, &most) ?: host_offer(options, app, text, count);
+    if (error == OK && most)
+        options->host[host_number(options, text)].most = most;
+    return error;
 }
 
 int hosts_add(struct reader *reader, const char *name, int slots)
@@ -176,7 +201,7 @@ static int host_choose(const struct run_options *options, const struct run_app *
         const struct run_host *host = &options->host[from->offer[i].host];
         int capacity = in_turn ? 1 : options->per_node ? options->per_node : from->offer[i].slots;
         int rounds = capacity ? host->ranks / capacity : INT32_MAX - 1;
-        if (rounds < fewest && !(options->elsewhere && host->here)) {
+        if (rounds < fewest && !(options->elsewhere && host->here) && !(host->most && host->ranks >= host->most)) {
             fewest = rounds;
             best = from->offer[i].host;
         }
@@ -219,6 +244,8 @@ static int rank_place(struct run_options *options, const struct run_rank *rank)
     if (host < 0 && options->lines)
         return vbase_fail(ERR_ARGUMENT, "rank file: %s is none of the hosts that were named",
                           options->line[rank->rank].host);
+    if (host < 0 && !options->elsewhere)
+        return vbase_fail(ERR_ARGUMENT, "no host can have rank %d: all have max_slots ranks", rank->rank);
     return host >= 0 ? host : vbase_fail(ERR_ARGUMENT, "no host but this one is named (-nolocal, -skip-launch-node)");
 }
 
