@@ -32,6 +32,9 @@ for wrong in many 0 2x =2; do
     expect 2 "" "~^viaduct: host localhost: expected a number of 1 or more after slots=" $mpiexec -f $work/hosts true
 done
 expect 2 "" "~^viaduct: host localhost: expected a number of slots of 1 or more after the colon" $mpiexec -host localhost:0 true
+printf 'localhost slots=2147483647\nlocalhost slots=2147483647\nlocalhost slots=5\n' >$work/hosts
+expect 126 "" "~^viaduct: [0-9]+ ranks are more than a million" $mpiexec -f $work/hosts true
+expect 126 "" "~^viaduct: [0-9]+ ranks are more than a million" $mpiexec -host localhost:2147483647,a:2147483647,b:5 true
 for word in slotz=2 ifname=eth0 user=me more; do
     printf 'localhost slots=2 %s\n' $word >$work/hosts
     expect 2 "" "viaduct: host localhost: '$word' is not known: slots=N and max_slots=N are" $mpiexec -f $work/hosts true

@@ -72,6 +72,12 @@ static int host_number(struct run_options *options, const char *name)
     return host_add(options, name, here);
 }
 
+/* A sum that is too large stays so, as far as the message that says so. */
+static int slots_sum(int a, int b)
+{
+    return (int64_t)a + b > RANKS_MOST ? RANKS_MOST + 1 : a + b;
+}
+
 static int host_offer(struct run_options *options, struct run_app *app, const char *name, int slots)
 {
     if (*name == '-') /* an agent would take it for a flag */
@@ -79,7 +85,7 @@ static int host_offer(struct run_options *options, struct run_app *app, const ch
     int host = host_number(options, name);
     for (int i = 0; i < app->offers; i++)
         if (app->offer[i].host == host) {
-            app->offer[i].slots += slots;
+            app->offer[i].slots = slots_sum(app->offer[i].slots, slots);
             return OK;
         }
     app->offer = run_grown(app->offer, app->offers, sizeof *app->offer);
@@ -188,7 +194,7 @@ int hosts_slots(const struct run_options *options, const struct run_app *app)
     const struct run_app *from = offers_for(options, app);
     int slots = options->lines;
     for (int i = 0; i < from->offers && !options->lines; i++)
-        slots += options->per_node ? options->per_node : from->offer[i].slots;
+        slots = slots_sum(slots, options->per_node ? options->per_node : from->offer[i].slots);
     return slots ? slots : options->per_node ? options->per_node : 1;
 }
 
