@@ -69,6 +69,15 @@ expect 0 $'0 a\n1 b\n2 b' "" sorted $mpiexec -n 1 sh -c 'echo $PMI_RANK a' : -n 
 printf '# parts\n-n 1 sh -c "echo $PMI_RANK \\"a b\\""\n\n-n 2 sh -c '"'"'echo $PMI_RANK $X'"'"'\n' >$work/parts
 expect 0 $'0 a b\n1 x\n2 x' "" sorted $mpiexec -genv X x -configfile $work/parts
 expect 0 $'0 a b\n1 x\n2 x' "" sorted env X=x $mpiexec --app $work/parts
+# a line goes on behind a backslash at its end; others are as in a shell
+cat >$work/parts <<'END'
+# a comment does not: \
+-n 1 -env A "\"\n" \
+     printenv A \
+
+-n 1 printf %s\\n a\ b '\' "\x"
+END
+expect 0 $'"\\n\n\\\n\\x\na b' "" sorted $mpiexec -configfile $work/parts
 
 expect 2 "" "~there is no program between the flags of a part and its ':'" $mpiexec -n 1 : -n 1 true
 expect 2 "" "~there is no program" $mpiexec -wdir / : -n 1 true : -n 1 true
@@ -130,6 +139,10 @@ expect 4 "" "~rank 0 \(pid [0-9]+\): exit status 0.*rank 1 \(pid [0-9]+\): exit 
 expect 7 "" "~^viaduct: rank 0 [^:]*ended with exit status 7$" $mpiexec -n 2000 sh -c '[ $PMI_RANK = 0 ] && exit 7; exec sleep 20'
 
 # time limits
+printf '#!/bin/sh\nexec sleep 20\n' >$work/deaf
+chmod +x $work/deaf
+expect 255 "" "~^viaduct: cannot start ranks on far.example: no answer .after 1.[0-9] s.$" \
+    $mpiexec --agent $work/deaf --patience 1 -host far.example true
 expect 124 "" "~^viaduct: the time allowed \(0.2 s\) is over" $mpiexec --timeout 0.2 -n 2 sleep 20
 expect 124 "" "~the time allowed" env MPIEXEC_TIMEOUT=1 $mpiexec sleep 20
 expect 124 "" "~the time allowed" $mpiexec --timeout 200ms sh -c 'trap "" TERM; sleep 20; sleep 20'

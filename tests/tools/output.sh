@@ -109,6 +109,41 @@ status=$?
 kill $reader
 wait 2>/dev/null
 
+# nor does it hold up the end of the time allowed: a job whose ranks write, and one that has ended
+for bytes in 50000000 150000; do
+    mkfifo $work/slow.$bytes
+    sleep 100 <$work/slow.$bytes & readers+=" $!"
+    timeout 30 $mpiexec --timeout 0.2 -n 1 head -c $bytes /dev/zero >$work/slow.$bytes 2>$work/err.$bytes & jobs+=" $!"
+done
+for job in $jobs; do
+    wait $job
+    status=$?
+    [ $status = 124 ] || fail "a reader that is stuck keeps a job beyond its time: status $status"
+done
+for bytes in 50000000 150000; do
+    grep -qx "viaduct: output of the ranks is lost: its reader has not read it in the time allowed" $work/err.$bytes ||
+        fail "does not tell of output that nobody reads: $(cat $work/err.$bytes)"
+done
+kill $readers
+wait 2>/dev/null
+
+# a full disk is told when it is full, not at the end
+mkfifo $work/told
+$mpiexec -n 1 sh -c "echo x; cat $work/told" >/dev/full 2>$work/err & job=$!
+eventually 10 grep -q "^viaduct: output of the ranks is lost: No space left on device" $work/err || fail "a full disk is not told: $(cat $work/err)"
+echo end >$work/told
+wait $job
+[ $? = 1 ] && [ $(wc -l <$work/err) = 1 ] || fail "a full disk is told twice: $(cat $work/err)"
+
+# orphans of ranks that end together leave no zombies
+$mpiexec -n 1 sh -c "mkfifo $work/go; for i in \$(seq 50); do (sh -c 'read x <$work/go' &); done; exec sleep 100" & job=$!
+orphans() { [ $(processes -P $job -x sh | wc -l) = $1 ]; }
+eventually 20 orphans 50 || fail "no orphans: $(ps --ppid $job)"
+exec 7>$work/go; exec 7>&-
+eventually 5 orphans 0 || fail "zombies: $(ps --ppid $job -o stat=,comm= | sort | uniq -c)"
+kill -TERM $job
+wait $job 2>/dev/null
+
 # one file for all ranks: emptied once, then each adds to it
 for again in 1 2; do
     expect 0 "" "" $mpiexec -n 7 -outfile-pattern $work/all -errfile-pattern $work/all.%h sh -c 'echo $PMI_RANK; echo $PMI_RANK >&2'

@@ -4,7 +4,6 @@
 
 #define ASKED_GRACE_NS (5 * SECOND_NS) /* after INT, TERM: ranks may tidy up */
 #define TIMEOUT_GRACE_NS SECOND_NS
-#define STATUS_TIMEOUT 124
 #define GONE_NS        (3 * SECOND_NS) /* after KILL: the agent is ended */
 
 void end_status(struct run_job *job, int exit_status)

@@ -89,6 +89,7 @@ struct run_job {
     bool failed;          /* exit_status is decided */
     int asked_signal;     /* the signal that asks for the end, 0: none */
     uint64_t deadline_ns; /* of the whole job */
+    uint64_t reader_ns;   /* until then a reader of the output may take what is left of it; 0: no limit */
     uint64_t kill_ns;     /* when TERM becomes KILL */
     uint64_t line_ns;     /* when an unfinished line is shown */
     uint64_t look_ns, looked_ns; /* when all ranks are looked at for the dead: next, 0: no need; last */
@@ -105,6 +106,7 @@ int run_job(struct run_job *job, int argc, char **argv) MUST_CHECK; /* the whole
 /* end.c */
 void end_status(struct run_job *job, int exit_status);             /* the job fails; the first status stays */
 #define STATUS_SIGNAL 128 /* and the number: the status of a job that a signal ended */
+#define STATUS_TIMEOUT 124
 void end_begin(struct run_job *job, int exit_status, uint64_t grace_ns); /* the same, and the job must end */
 void end_at_once(struct run_job *job);
 void end_timeout(struct run_job *job); /* the time allowed is over */

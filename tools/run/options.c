@@ -46,6 +46,26 @@ static int words_read(struct reader *reader, char **word, int count)
     return OK;
 }
 
+/* Does the backslash at AT stand for the letter behind it? As in a shell. */
+static bool backslash_quotes(const char *at, char quote)
+{
+    return *at == '\\' && at[1] && (quote ? quote == '"' && strchr("\"\\$`", at[1]) : true);
+}
+
+/* The line at AT with those that it goes on in: all but the last one end with a backslash, a comment with its line. */
+static char *line_copy(const char *at, size_t *length)
+{
+    const char stops[] = {'\n', FILE_END, 0};
+    bool comment = at[strspn(at, " \t")] == '#';
+    *length = strcspn(at, stops);
+    while (!comment && *length > 0 && at[*length - 1] == '\\' && at[*length] == '\n')
+        *length += 1 + strcspn(at + *length + 1, stops);
+    char *copy = strndup(at, *length);
+    for (char *break_at = copy; break_at && (break_at = strstr(break_at, "\\\n"));)
+        memset(break_at, ' ', 2);
+    return copy;
+}
+
 /* A line of a configuration file to words: blanks apart, quotes of both kinds, backslash. */
 static int line_split(char *line, char ***out)
 {
@@ -63,7 +83,7 @@ static int line_split(char *line, char ***out)
             else if (quote == *read)
                 quote = 0;
             else
-                *write++ = *read == '\\' && quote != '\'' && read[1] ? *++read : *read;
+                *write++ = backslash_quotes(read, quote) ? *++read : *read;
         }
         bool more = *read != 0;
         read += more;
@@ -90,8 +110,8 @@ int options_read_file(struct reader *reader, char **word)
     bytes_add(&text, "", 1);
     const char *at = options->told ? options->told_files : text.data;
     while (error == OK && *at && *at != FILE_END) {
-        size_t length = strcspn(at, (char[]){'\n', FILE_END, 0});
-        char **words, *copy = strndup(at, length); /* the words stay in it for good */
+        size_t length;
+        char **words, *copy = line_copy(at, &length); /* the words stay in it for good */
         int count = line_split(copy, &words);
         at += length + (at[length] == '\n');
         if (count == 0)

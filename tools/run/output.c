@@ -279,7 +279,7 @@ void output_end(struct run_job *job, struct run_stream *stream)
     }
 }
 
-/* Until all is written, the reader is gone, or a signal asks for the end. */
+/* Until all is written, the reader is gone, a signal asks for the end, or the time allowed is over. */
 static void sink_finish(struct run_job *job, struct run_sink *sink)
 {
     while (!sink->broken && sink->watch.fd >= 0 && !sink_flush(job, sink)) {
@@ -289,6 +289,10 @@ static void sink_finish(struct run_job *job, struct run_sink *sink)
             job->signals.ready(job, &job->signals);
             if (job->asked_signal)
                 return;
+        }
+        if (job->reader_ns && vbase_clock_ns() >= job->reader_ns) {
+            end_status(job, STATUS_TIMEOUT);
+            return;
         }
     }
 }
@@ -306,8 +310,10 @@ bool output_finish(struct run_job *job)
         }
     }
     sink_finish(job, &job->sink[0]);
-    if (job->sink[0].lost && !(job->failed && job->sink[0].lost == EPIPE))
-        output_line(job, "output of the ranks is lost: %s", strerror(job->sink[0].lost));
+    if (job->sink[0].lost == EPIPE && !job->failed)
+        output_line(job, "output of the ranks is lost: %s", strerror(EPIPE));
+    else if (job->sink[0].bytes.length > 0 && !job->asked_signal && job->head.fd < 0)
+        output_line(job, "output of the ranks is lost: its reader has not read it in the time allowed");
     if (!job->one_sink)
         sink_finish(job, &job->sink[1]);
     bool left = job->sink[0].bytes.length > 0 || (!job->one_sink && job->sink[1].bytes.length > 0);

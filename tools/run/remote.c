@@ -232,6 +232,13 @@ static void host_ready(struct run_job *job, struct run_watch *watch)
 
 /* ---- time ---- */
 
+/* When a host that has not answered is looked at next: it is named, or given up. */
+static uint64_t host_next_look(const struct run_job *job, const struct run_host *host, uint64_t now_ns)
+{
+    uint64_t last = host->called_ns + remote_patience(job);
+    return now_ns < last && last < now_ns + NAMING_NS ? last : now_ns + NAMING_NS;
+}
+
 static bool host_has_spoken(const struct run_host *host)
 {
     struct pollfd there = {.fd = host->in.fd, .events = POLLIN};
@@ -240,14 +247,14 @@ static bool host_has_spoken(const struct run_host *host)
 
 static void host_look_at(struct run_job *job, struct run_host *host, uint64_t now_ns)
 {
-    host->look_ns = now_ns + NAMING_NS;
+    host->look_ns = host_next_look(job, host, now_ns);
     if (job->ending == ENDING_KILL || (host->state != HOST_UP && job->ending != ENDING_NO))
         host_lose(job, host, "it did not end in time");
     else if (host->state == HOST_UP && host_has_spoken(host)) /* it was us who slept */
         host->look_ns = now_ns + remote_patience(job);
     else if (host->state == HOST_UP)
         host_lose(job, host, "it has been silent for too long");
-    else if (now_ns > host->called_ns + remote_patience(job))
+    else if (now_ns >= host->called_ns + remote_patience(job))
         host_lose(job, host, "no answer");
     else
         output_line(job, "waiting for %s: %s (%.0f s)", host->name, *host->said ? host->said : "no answer yet",
@@ -281,7 +288,7 @@ static void host_call(struct run_job *job, struct run_host *host)
     host->state = HOST_CALLED;
     if (!host->called_ns) {
         host->called_ns = vbase_clock_ns();
-        host->look_ns = host->called_ns + NAMING_NS;
+        host->look_ns = host_next_look(job, host, host->called_ns);
     }
     if (error != OK) {
         host_lose(job, host, vbase_error_detail());

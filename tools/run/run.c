@@ -11,6 +11,7 @@
 #define DESERTER_TICK_NS  (SECOND_NS / 2)
 #define SPARE_DESCRIPTORS 20
 #define START_BATCH       16
+#define READER_GRACE_NS   (3 * SECOND_NS) /* for what is left of the output when the time allowed is over */
 #define LOOK_GAP_NS       5000 /* for each rank, between two searches of all ranks for dead ones */
 #define LISTENER_DESCRIPTORS 100 /* unauthenticated connections, and proven ones not yet taken */
 
@@ -87,6 +88,21 @@ static bool is_rank(const struct run_job *job, pid_t pid)
     return false;
 }
 
+static bool is_kept(const struct run_job *job, pid_t pid) { return pid == job->watchdog || is_rank(job, pid); }
+
+/* An orphan of a rank that came to us, or an agent, and others whose death was told by the same signal. Behind a dead
+ * rank, which stays, none is found. */
+static void orphans_reap(const struct run_job *job, pid_t told)
+{
+    siginfo_t dead = {.si_pid = told};
+    bool more = !is_kept(job, told);
+    while (more) {
+        waitpid(dead.si_pid, NULL, WNOHANG);
+        more = waitid(P_ALL, 0, &dead, WEXITED | WNOHANG | WNOWAIT) == 0 && dead.si_pid > 0 &&
+               !is_kept(job, dead.si_pid);
+    }
+}
+
 static void signals_ready(struct run_job *job, struct run_watch *watch)
 {
     struct signalfd_siginfo got;
@@ -96,8 +112,7 @@ static void signals_ready(struct run_job *job, struct run_watch *watch)
         bool from_terminal = got.ssi_code == SI_KERNEL;
         if (number == SIGCHLD) {
             dead = true;
-            if ((pid_t)got.ssi_pid != job->watchdog && !is_rank(job, (pid_t)got.ssi_pid))
-                waitpid((pid_t)got.ssi_pid, NULL, WNOHANG); /* an orphan of a rank that came to us */
+            orphans_reap(job, (pid_t)got.ssi_pid);
         } else if (number == SIGQUIT || number == SIGUSR2)
             gather_begin(job, GATHER_REPORT);
         else if (number == SIGINT || number == SIGTERM || number == SIGHUP)
@@ -409,8 +424,10 @@ int run_job(struct run_job *job, int argc, char **argv)
     }
     map_report(job);
     gather_open(job);
-    if (job->options.timeout_ns && job->head.fd < 0)
+    if (job->options.timeout_ns && job->head.fd < 0) {
         job->deadline_ns = vbase_clock_ns() + job->options.timeout_ns;
+        job->reader_ns = job->deadline_ns + READER_GRACE_NS;
+    }
     job->oom_kills = vbase_oom_kills();
     job_start(job);
     mpir_publish(job);

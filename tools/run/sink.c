@@ -6,7 +6,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 
-/* Nothing more can be written. The cause is reported at the end, or ends the job: see run.c. */
+/* Nothing more can be written. A reader that is gone ends the job, see run.c; or it is reported at the end. */
 static void sink_break(struct run_job *job, struct run_sink *sink, int cause)
 {
     sink->lost = cause;
@@ -15,6 +15,8 @@ static void sink_break(struct run_job *job, struct run_sink *sink, int cause)
     sink->watched = false;
     sink->broken = true;
     sink->bytes.length = 0;
+    if (job->head.fd < 0 && sink == &job->sink[0] && cause != EPIPE)
+        output_line(job, "output of the ranks is lost: %s", strerror(cause));
 }
 
 /* One write; -1 with EAGAIN when the reader is behind. A descriptor that we could not open again without blocking is
