@@ -2,7 +2,6 @@
  * counters, which lie in the node's segment anyway. Nothing is asked of the ranks. */
 #include "run/state.h"
 #include "verbs.h"
-#include "vi/shm/segment.h"
 #include <signal.h>
 #include <stdarg.h>
 #include <sys/ioctl.h>
@@ -45,14 +44,11 @@ static bool counters_read(int segment, off_t at, struct base_counters *out)
     return true;
 }
 
-/* The counters of the rank with this pid, wherever its place is. */
-static void counters_find(int segment, const struct state_rank *rank, struct base_counters *out)
+/* Of this rank, or nothing: another one may have come to its place. */
+static void counters_of(int segment, const struct state_rank *rank, struct base_counters *out)
 {
-    off_t at;
-    for (int i = 0; shm_segment_counters(segment, i, &at) == OK; i++)
-        if (counters_read(segment, at, out) && out->pid == (uint32_t)rank->pid)
-            return;
-    *out = (struct base_counters){.pid = 0};
+    if (!counters_read(segment, (off_t)rank->counters, out) || out->pid != (uint32_t)rank->pid)
+        *out = (struct base_counters){.pid = 0};
 }
 
 static int sample_take(int segment, struct sample *sample)
@@ -63,7 +59,7 @@ static int sample_take(int segment, struct sample *sample)
     if (!error && !sample->counters)
         error = vbase_fail(ERR_MEMORY, "no memory for the counters of %d ranks", sample->job.count);
     for (int i = 0; !error && i < sample->job.count; i++)
-        counters_find(segment, &sample->job.rank[i], &sample->counters[i]);
+        counters_of(segment, &sample->job.rank[i], &sample->counters[i]);
     return error;
 }
 

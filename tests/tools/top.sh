@@ -1,5 +1,5 @@
 # viaduct top: the counters of a job's ranks, second by second, in a table, a line, or JSON; wrong arguments.
-# timeout: 120 takes: 20
+# timeout: 120 takes: 25
 source "$VIADUCT_SOURCE/tests/lib/shell"
 viaduct=$VIADUCT_BIN/viaduct
 $mpiexec -n 2 $programs/hang talk >$work/said 2>&1 &
@@ -59,6 +59,20 @@ $viaduct top -b -n 1 $job >$work/lines
 grep -q ", 50% of their time in waits, " $work/lines || fail "share of waits: $(cat $work/lines)"
 kill -TERM $job
 wait $job 2>/dev/null
+
+# what it reads grows with the ranks, not with their square
+if command -v strace >/dev/null; then
+    $mpiexec -n 60 $programs/hang cycle >$work/said 2>&1 &
+    job=$!
+    all_wait() { [ "$($viaduct jobs $job 2>/dev/null | grep -c "^rank .*: waits")" -eq 60 ]; }
+    eventually 30 all_wait || fail "60 ranks do not wait: $($viaduct jobs $job)"
+    strace -qq -e trace=pread64 -o $work/calls $viaduct top -b -n 1 $job >$work/lines
+    [ $(wc -l <$work/calls) -lt $((60 * 30)) ] || fail "reads $(wc -l <$work/calls) times of 60 ranks"
+    kill -TERM $job
+    wait $job 2>/dev/null
+else
+    echo "not tried: what viaduct top reads of many ranks (strace is not installed)"
+fi
 
 # what goes over network cards
 VIADUCT_TRANSPORTS=tcp $mpiexec -n 2 $programs/hang talk >$work/said 2>&1 &

@@ -82,7 +82,8 @@ static bool rank_read(int segment, off_t at, struct state_job *job, struct state
     if (pread(segment, &page, sizeof page, at) != (ssize_t)sizeof page || page.pid == 0 || page.rank >= page.ranks ||
         page.ranks > INT_MAX)
         return false;
-    *rank = (struct state_rank){.rank = (int)page.rank, .pid = (pid_t)page.pid, .process = '?'};
+    *rank =
+        (struct state_rank){.rank = (int)page.rank, .pid = (pid_t)page.pid, .process = '?', .counters = (int64_t)at};
     job->ranks = (int)page.ranks;
     for (int card = 0; card < COUNT_CARDS; card++)
         rank->sent += (&page.card0)[card];

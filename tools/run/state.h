@@ -20,6 +20,7 @@ struct state_rank {
     uint64_t sent;            /* bytes, over network cards */
     uint64_t waits_ms;        /* since wait.since_ns, when it was read: clocks of hosts differ */
     char host[32];            /* "": this one */
+    int64_t counters;         /* where they lie in the segment of its host */
 };
 struct state_job {
     int ranks, count; /* of the whole job; that are below */
