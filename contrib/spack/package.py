@@ -1,4 +1,8 @@
 # A recipe for Spack.
+try:  # from 1.0 on
+    from spack_repo.builtin.build_systems.cmake import CMakePackage
+except ImportError:
+    pass
 from spack.package import *
 
 
@@ -10,7 +14,7 @@ class Viaduct(CMakePackage):
 
     variant("fortran", default=True, description="MPI for Fortran")
     depends_on("c", type="build")
-    depends_on("cmake@3.16:", type="build")
+    depends_on("cmake@3.18:", type="build")
     provides("mpi@:5.0")
 
     def cmake_args(self):
@@ -20,9 +24,10 @@ class Viaduct(CMakePackage):
         env.set("MPICC", join_path(self.prefix.bin, "mpicc"))
         env.set("MPICXX", join_path(self.prefix.bin, "mpicxx"))
         env.set("MPIFC", join_path(self.prefix.bin, "mpifort"))
-        env.set("MPI_CC", dependent_spec.package.module.spack_cc)
-        env.set("MPI_CXX", dependent_spec.package.module.spack_cxx)
-        env.set("MPI_FC", dependent_spec.package.module.spack_fc)
+        module = dependent_spec.package.module
+        for variable, compiler in (("MPI_CC", "spack_cc"), ("MPI_CXX", "spack_cxx"), ("MPI_FC", "spack_fc")):
+            if hasattr(module, compiler):  # the languages of that package
+                env.set(variable, getattr(module, compiler))
 
     def setup_dependent_package(self, module, dependent_spec):
         self.spec.mpicc = join_path(self.prefix.bin, "mpicc")
