@@ -35,9 +35,17 @@ done
 mkdir bin
 for compiler in "${compilers[@]}"; do
     printf '#!/bin/sh\nexec %s "$@"\n' "$compiler" >bin/mine.new && chmod +x bin/mine.new && mv bin/mine.new bin/mine
+    [ -e first ] || cp -p bin/mine first
     expect 0 "" "" "$tree/bin/mpifort" -fc="$work/bin/mine" -c s1.f90
     expect 0 "" "" "$work/bin/mine" -c "-I$text/of-mine" s1.f90
 done
+
+# and the first one again, whose modules are there
+cp -p first bin/mine
+before=$(kept "$text")
+expect 0 "" "" "$tree/bin/mpifort" -fc="$work/bin/mine" -c s1.f90
+[ "$(kept "$text")" -eq "$before" ] || fail "modules of a compiler that came back were made again"
+expect 0 "" "" "$work/bin/mine" -c "-I$text/of-mine" s1.f90
 
 # a tree that is moved keeps them
 before=$(kept "$text")
