@@ -122,17 +122,12 @@ contains
   end function
   subroutine choose(x) ! first, last, stride, of each dimension; upwards or downwards
     integer, intent(out) :: x(3, 3)
-    integer :: d, swap
+    integer :: d
     do d = 1, 3
       x(1, d) = random(2)
       x(2, d) = most - random(3) + 1
       x(3, d) = random(3)
-      if (random(3) == 1) then
-        swap = x(1, d)
-        x(1, d) = x(2, d)
-        x(2, d) = swap
-        x(3, d) = -x(3, d)
-      end if
+      call turn(x(:, d))
     end do
     if (random(4) == 1) x(2, 3) = x(1, 3)
     if (random(4) == 1) x(2, 2) = x(1, 2)

@@ -61,17 +61,12 @@ contains
   include 'random.inc'
   subroutine choose(x) ! first, last, stride, of each dimension; upwards or downwards, at times empty
     integer, intent(out) :: x(3, 3)
-    integer :: d, swap
+    integer :: d
     do d = 1, 3
       x(1, d) = random(most)
       x(2, d) = x(1, d) + random(most - x(1, d) + 1) - 1
       x(3, d) = random(3)
-      if (random(3) == 1) then
-        swap = x(1, d)
-        x(1, d) = x(2, d)
-        x(2, d) = swap
-        x(3, d) = -x(3, d)
-      end if
+      call turn(x(:, d))
       if (random(20) == 1) x(2, d) = x(1, d) - x(3, d)
     end do
   end subroutine
