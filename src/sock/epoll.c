@@ -1,4 +1,5 @@
 /* epoll_ctl and what belongs to it: which connection is in which set; see epoll.h. Waiting is epoll_wait.c. */
+#include "base/clock.h"
 #include "sock/epoll.h"
 #include "sock/hooks.h"
 #include "sock/place.h"
@@ -24,6 +25,10 @@ static void set_open(int fd)
         atomic_store(&set->news, false);
         set->fd = fd;
         set->cursor = set->rounds = 0;
+        set->full = false;
+        atomic_store(&set->foreign, false);
+        atomic_store(&set->mixed, false);
+        set->asked = clock_ticks();
         sock_table_set(fd, SOCK_FILES + number);
     }
 }
@@ -63,6 +68,7 @@ static void remember(struct sock_link *link, uint32_t set, int fd, const struct 
     atomic_store(&link->set_spent, false);
     atomic_store(&link->set_quiet, false);
     atomic_store(&link->set, set);
+    sock_link_by_kernel(link);
 }
 
 static void forget(struct sock_file *file)
@@ -173,6 +179,10 @@ int sock_epoll_ctl(int fd, int what, int member, struct epoll_event *event)
     if (!file) {
         if (sock_set_of(member))
             sock_set_nested(member);
+        if (set && what == EPOLL_CTL_ADD) {
+            atomic_store(&set->foreign, true);
+            atomic_store(&set->mixed, true);
+        }
         return sock_real.epoll_ctl(fd, what, member, event);
     }
     sock_lock(&file->link->receive);

@@ -1,7 +1,9 @@
 /* Waiting in an epoll set with joined connections; see epoll.h.
  *
  * What is ready by the ring is collected from the bits of the place. The kernel is asked when nothing is, and every
- * few calls besides, so that its descriptors are not forgotten over busy rings. */
+ * few calls or microseconds besides, so that its descriptors are not forgotten over busy rings: rarely where all
+ * members are joined, as then it has nothing but their ends. It is asked first, and where that fills the room of the
+ * program, rings come first in the next call: neither side starves the other. */
 #include "base/clock.h"
 #include "sock/epoll.h"
 #include "sock/hooks.h"
@@ -12,7 +14,9 @@
 
 #include <errno.h>
 
-#define KERNEL_EVERY 16 /* calls that found something in rings */
+#define KERNEL_EVERY 16    /* calls that found something in rings, */
+#define KERNEL_NS    20000 /* or so long, until the kernel is asked; */
+#define ENDS_NS      100000000 /* so long where all are joined */
 #define ASK_EVERY    64 /* looks of a waiter that polls, until it asks the kernel */
 #define EVENTS       256
 
@@ -289,21 +293,34 @@ static void others_wake(struct call *call, int place)
     errno = saved;
 }
 
+static bool kernel_due(struct sock_set *set)
+{
+    bool full = set->full;
+    set->full = false;
+    bool mixed = atomic_load_explicit(&set->mixed, memory_order_relaxed);
+    uint64_t limit = vbase_clock_ticks_of_ns(mixed ? KERNEL_NS : ENDS_NS);
+    return !full && ((mixed && ++set->rounds >= KERNEL_EVERY) || clock_ticks() - set->asked >= limit);
+}
+
 static int collect_placed(struct call *call, int place)
 {
-    if (unlikely(atomic_load_explicit(&call->set->news, memory_order_relaxed)) &&
-        atomic_exchange(&call->set->news, false) && ask(call, place, false) < 0)
-        return -1;
+    struct sock_set *set = call->set;
+    bool news = unlikely(atomic_load_explicit(&set->news, memory_order_relaxed)) && atomic_exchange(&set->news, false);
+    if (news || (sock_place_next(place, 0) < SOCK_FILES && kernel_due(set))) {
+        if (ask(call, place, false) < 0)
+            return -1;
+        set->rounds = 0;
+        set->asked = clock_ticks();
+        set->full = call->count == call->room;
+        if (set->full)
+            return call->count;
+    }
     for (bool slept = false;; slept = true) {
         do
             collect(call, place);
         while (!call->count && sock_place_next(place, 0) < SOCK_FILES);
-        if (call->count) {
-            int left = call->room - call->count;
-            if (left > 0 && ++call->set->rounds % KERNEL_EVERY == 0 && ask(call, place, false) == left)
-                call->set->rounds--; /* it may have more: it is asked again in the next call */
+        if (call->count)
             return call->count;
-        }
         if (call->at_once) {
             int n = ask(call, place, false);
             look_for_room(call, place);

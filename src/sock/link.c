@@ -29,6 +29,34 @@ uint32_t sock_link_hint(void) { return atomic_load_explicit(&family->next, memor
 struct sock_set *sock_set_at(uint32_t number) { return family ? &family->set[number] : NULL; }
 uint32_t sock_sets_end(void) { return family ? atomic_load(&family->sets) : 0; }
 bool sock_family_is_there(void) { return family; }
+
+static bool by_ring(const struct sock_link *link)
+{
+    return atomic_load(&link->stage) == STAGE_JOINED && atomic_load(&link->in_phase) == PHASE_RING &&
+           atomic_load(&link->out_phase) == PHASE_RING;
+}
+
+void sock_link_by_kernel(const struct sock_link *link)
+{
+    uint32_t number = atomic_load(&link->set);
+    if (number && !by_ring(link))
+        atomic_store(&sock_set_at(number)->mixed, true);
+}
+
+void sock_link_by_ring(const struct sock_link *link)
+{
+    uint32_t number = atomic_load(&link->set);
+    struct sock_set *set = number ? sock_set_at(number) : NULL;
+    if (!set || atomic_load(&set->foreign))
+        return;
+    atomic_store(&set->mixed, false); /* first: one that enters now says so behind this */
+    bool found = false;
+    for (uint32_t i = 1; i < sock_link_end() && !found; i++)
+        found = atomic_load(&sock_link_at(i)->set) == number && !by_ring(sock_link_at(i));
+    if (found)
+        atomic_store(&set->mixed, true);
+}
+
 struct sock_pass *sock_pass_at(uint32_t place) { return &family->pass[place]; }
 uint32_t sock_passes(void) { return family ? atomic_load(&family->passes) : 0; }
 uint32_t sock_pass_next(void) { return atomic_fetch_add(&family->passes, 1); }

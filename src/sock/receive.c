@@ -46,6 +46,7 @@ void sock_in_enter(struct sock_link *link)
 {
     SOCK_STEP(ring_entered);
     atomic_store(&link->in_phase, PHASE_RING);
+    sock_link_by_ring(link);
 }
 
 /* Before the switch: bytes are looked at, then the offset is read, then they are taken. */
@@ -334,6 +335,7 @@ void sock_in_goes_on(struct sock_link *link)
 {
     atomic_store(&link->in_phase, PHASE_BACK);
     atomic_store(&link->strict_in, false);
+    sock_link_by_kernel(link);
 }
 
 /* What was left unread when a new program began. */

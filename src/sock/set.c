@@ -203,8 +203,10 @@ void sock_set_refresh(struct sock_file *file)
     int saved = errno;
     sock_lock(&link->receive);
     uint32_t number = atomic_load(&link->set);
-    if (number && sock_joined(file))
+    if (number && sock_joined(file)) {
+        sock_link_by_kernel(link);
         (void)sock_set_register(file, number);
+    }
     sock_unlock(&link->receive);
     errno = saved;
 }
