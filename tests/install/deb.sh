@@ -65,7 +65,9 @@ expect_status 0 "a program of the unpacked package"
 expect_silence "a program of the unpacked package"
 
 # The other packages: what they have is nowhere else, and with them the tree is whole.
-expect 1 "" "~without Fortran" "$work/root/usr/bin/mpifort.viaduct" "$work/a.f90"
+if command -v gfortran >/dev/null; then # else the wrapper says that first
+    expect 1 "" "~without Fortran" "$work/root/usr/bin/mpifort.viaduct" "$work/a.f90"
+fi
 for part in fortran mpich-abi openmpi-abi; do
     file=$(echo "$work"/one/viaduct-"$part"_*.deb)
     [ -e "$file" ] || { fail "there is no viaduct-$part"; continue; }
