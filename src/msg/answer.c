@@ -23,7 +23,7 @@ static void vi_add(struct msg_peer *peer, struct vi *vi)
         vmsg_rail_add(peer, vi);
     } else { /* waits look at both */
         __atomic_store_n(&peer->vi, vi, __ATOMIC_RELEASE);
-        __atomic_store_n(&peer->lane, vi_caps(vi)->polls_cost ? NULL : vi, __ATOMIC_RELEASE);
+        __atomic_store_n(&peer->lane, vi, __ATOMIC_RELEASE);
     }
     if (list_empty(&peer->queue))
         peer->short_limit = peer->parted ? -1 : peer->eager;

@@ -147,18 +147,15 @@ void vmsg_nics_close(void)
 
 /* ---- polling ----------------------------------------------------------------------------------------------------- */
 
-/* One round over several nics. Of the nic of ONLY its socket alone is polled, and all of them now and then. */
-bool vmsg_nics_poll(int budget, struct vi *only)
+/* One round over several nics. */
+bool vmsg_nics_poll(int budget)
 {
-    static uint32_t looks; /* progress held */
     bool moved = false;
     /* relaxed: a count; a thread that adds to it polls afterwards */
     bool none = atomic_load_explicit(&vmsg_engine.awaited, memory_order_relaxed) == 0;
     for (uint32_t i = 0; i < vmsg_engine.nics; i++) {
         struct vi_nic *nic = vmsg_engine.nic[i];
-        if (nic->caps.polls_cost && only && only->nic == nic && ++looks % TUNED(SOCKET_ROUND))
-            moved |= vi_poll_only(only, budget) > 0;
-        else if (none && nic->caps.polls_cost)
+        if (none && nic->caps.polls_cost)
             moved |= vi_poll_rarely(nic, budget) > 0;
         else
             moved |= vi_poll(nic, budget) > 0;

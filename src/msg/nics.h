@@ -29,7 +29,7 @@ int vmsg_cards_get(int world, int tried, char text[MSG_CARDS_TEXT]) MUST_CHECK;
 bool vmsg_card_find(const char *text, const struct vi_nic *nic, char card[MSG_CARD_TEXT]);
 
 bool vmsg_nic_remote(int network, int world); /* reached by a nic whose polls cost */
-bool vmsg_nics_poll(int budget, struct vi *only); /* progress held; only: what is awaited comes on it, NULL: on any */
+bool vmsg_nics_poll(int budget); /* progress held */
 /* awake ranks of this node, and MORE threads, outnumber processors: a hint */
 bool vmsg_crowded(uint32_t more);
 bool vmsg_nics_shared_processor(void);      /* does another rank that is awake wait where we do? A hint */

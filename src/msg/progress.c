@@ -8,21 +8,12 @@
 #include "msg/wait.h"
 #include <sched.h>
 
-/* The vi on which the message or answer for REQUEST must come; NULL: it may come on any. Progress held, so that no rail
- * is closed. */
-static struct vi *vi_of(const struct msg_request *request)
-{
-    /* acquire: as in msg_progress_for */
-    const struct msg_peer *peer = request ? __atomic_load_n(&request->peer, __ATOMIC_ACQUIRE) : NULL;
-    return peer && (!peer->far || peer->far->held == 1) ? __atomic_load_n(&peer->vi, __ATOMIC_ACQUIRE) : NULL;
-}
-
-bool vmsg_poll_all(const struct msg_request *request)
+bool vmsg_poll_all(const struct vi *lane)
 {
     struct msg_engine *engine = &vmsg_engine;
-    engine->looks = TUNED(DIRECT_ROUND) - 1;
+    engine->looks = (unlikely(lane && vi_caps(lane)->polls_cost) ? TUNED(SOCKET_ROUND) : TUNED(DIRECT_ROUND)) - 1;
     return likely(engine->single) ? vi_poll(engine->single, TUNED(POLL_EVENTS)) > 0
-                                  : vmsg_nics_poll(TUNED(POLL_EVENTS), vi_of(request));
+                                  : vmsg_nics_poll(TUNED(POLL_EVENTS));
 }
 
 bool vmsg_chores_do(void)

@@ -250,6 +250,12 @@ static bool is_better(const struct msg_far *far, int rail, int best)
     return up != best_up ? up : vi_caps(far->vi[rail])->trip_ns < vi_caps(far->vi[best])->trip_ns;
 }
 
+/* What awaits the peer may poll its only rail alone; of several, a frame may come over any. */
+static void lane_set(struct msg_peer *peer)
+{
+    __atomic_store_n(&peer->lane, peer->far->held == 1 ? peer->vi : NULL, __ATOMIC_RELEASE);
+}
+
 static void main_choose(struct msg_peer *peer)
 {
     struct msg_far *far = peer->far;
@@ -315,6 +321,7 @@ void vmsg_rail_add(struct msg_peer *peer, struct vi *vi)
     far->held++;
     if (!peer->vi)
         main_choose(peer);
+    lane_set(peer);
     if (vmsg_rails_pend(peer))
         vmsg_peer_stuck(peer);
 }
@@ -340,12 +347,14 @@ static void rail_lose(struct msg_peer *peer, int rail, int cause)
         loss_tell(peer, vi, cause);
     far->vi[rail] = NULL;
     far->held--;
+    __atomic_store_n(&peer->lane, NULL, __ATOMIC_RELEASE);
     vmsg_replay_lost(&far->replay, rail);
     vmsg_way_lost(peer, vi);
     vi_disconnect_abruptly(vi);
     vmsg_chunks_lost(peer, rail);
     if (peer->vi == vi)
         main_choose(peer);
+    lane_set(peer);
     if (!vmsg_engine.stopping)
         flush_soon(peer);
 }

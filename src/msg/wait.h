@@ -45,7 +45,7 @@ bool vmsg_word_take(struct msg_request *request); /* true: it was waited for, an
 void vmsg_words_end(int world, int error);        /* progress held; those that a rank will never store */
 
 /* ---- progress.c -------------------------------------------------------------------------------------------------- */
-bool vmsg_poll_all(const struct msg_request *request); /* progress held */
+bool vmsg_poll_all(const struct vi *lane); /* progress held; LANE: what the next rounds poll alone; NULL: none */
 bool vmsg_chores_do(void);                             /* progress held */
 
 /* A round for a thread that waits for REQUEST; NULL: for anything. It looks only at the lane on which the answer must
@@ -68,7 +68,7 @@ static inline __attribute__((always_inline)) bool msg_progress_for(struct msg_re
         else if (word && likely(engine->looks-- != 0))
             moved = vmsg_word_look(request);
         else
-            moved = vmsg_poll_all(request);
+            moved = vmsg_poll_all(lane);
         chores = atomic_load_explicit(&engine->chores, memory_order_relaxed) > word; /* it is one itself */
         if (unlikely(chores))
             moved |= vmsg_chores_do();
