@@ -110,11 +110,12 @@ static __attribute__((noinline)) int long_send(struct msg_peer *peer)
 static int frame_send(struct msg_peer *peer, struct msg_replay_frame *frame)
 {
     struct msg_replay *replay = &peer->far->replay;
-    struct iovec piece = {&frame->sequence, sizeof(struct msg_frame_extension) + frame->length};
+    struct vi_staying staying = {{&frame->sequence, sizeof(struct msg_frame_extension) + frame->length}, NULL};
     frame->acknowledgement = replay->arrived;
     uint32_t stays = vi_caps(peer->vi)->stays;
-    int error = likely(!stays || piece.iov_len < stays)
-                    ? vi_send_as(peer->vi, frame->header, &piece, 1, peer->more ? VI_MORE : 0)
+    int error = likely(!stays || staying.piece.iov_len < stays)
+                    ? vi_send_as(peer->vi, frame->header, &staying.piece, 1,
+                                 (peer->more ? VI_MORE : 0) | (stays ? VI_STAYS : 0))
                     : long_send(peer);
     if (likely(!error))
         msg_replay_acknowledge(replay);

@@ -90,12 +90,13 @@ struct vi_source {
 };
 
 #define VI_STAYS  4u /* where caps.stays: the one piece begins a vi_staying */
-/* Memory that is sent from where it lies. The caller lets it alone until it is known that the other side has it, or the
- * vi is disconnected; the provider may read it once more until then. */
+/* Memory that is sent from where it lies. With a region the caller lets it alone until it is known that the other side
+ * has it, or the vi is disconnected: the provider may read it once more until then. */
 struct vi_staying {
     struct iovec piece; /* the 16 bytes before it: the header once more, and 8 that the provider writes */
     const struct vi_region *region; /* of this nic, with memory of the provider (reg); dereg, at any time, leaves this
-                                     * memory as it is until no send reads it any more */
+                                     * memory as it is until no send reads it any more. NULL: what is short goes at
+                                     * once, the rest is copied */
 };
 
 /* Results beside OK and errors. */

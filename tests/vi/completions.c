@@ -58,7 +58,7 @@ static void post(int number)
         place.transfer->cookie = &cookie[number];
     }
     noted = number >= 0;
-    CHECK_EQUAL(verbs_post(&vi, &wr, number >= 0 ? &place : NULL), OK);
+    CHECK_EQUAL(verbs_post(&vi, &wr, 0, number >= 0 ? &place : NULL), OK);
 }
 
 static void told_in_order(int count, int status)

@@ -12,12 +12,12 @@
 
 /* ---- blocks ------------------------------------------------------------------------------------------------------ */
 
-int verbs_receive_post(struct verbs_adapter *adapter, uint32_t index)
+int verbs_receives_post(struct verbs_adapter *adapter)
 {
-    struct ibverbs_sge whole = {(uintptr_t)adapter->memory + (size_t)index * VERBS_BLOCK, VERBS_BLOCK,
-                                adapter->mr->lkey};
-    struct ibverbs_recv_wr wr = {(uint64_t)index << 2 | VERBS_OF_RECEIVE, NULL, &whole, 1}, *bad;
-    int number = adapter->port.context->ops.post_srq_recv(adapter->srq, &wr, &bad);
+    struct ibverbs_recv_wr *bad;
+    int number = adapter->port.context->ops.post_srq_recv(adapter->srq, adapter->back, &bad);
+    adapter->back = NULL;
+    adapter->backs = 0;
     return number ? vbase_fail(ERR_LINK_DOWN, "%s takes no receive: %s", adapter->name, strerror(number)) : OK;
 }
 
@@ -50,12 +50,16 @@ static int blocks_make(struct verbs_adapter *adapter)
     if (!adapter->mr)
         return vbase_fail_errno(ERR_LIMIT, "%s registers no %zu bytes (ulimit -l tells what may be locked)",
                                 adapter->name, VERBS_BYTES);
-    int error = OK;
-    for (uint32_t i = 0; i < RECEIVES && !error; i++)
-        error = verbs_receive_post(adapter, i);
+    for (uint32_t i = 0; i < RECEIVES; i++) {
+        struct verbs_receive *receive = &adapter->receive[i];
+        receive->whole = (struct ibverbs_sge){(uintptr_t)adapter->memory + (size_t)i * VERBS_BLOCK, VERBS_BLOCK,
+                                              adapter->mr->lkey};
+        receive->wr = (struct ibverbs_recv_wr){(uint64_t)i << 2 | VERBS_OF_RECEIVE, adapter->back, &receive->whole, 1};
+        adapter->back = &receive->wr;
+    }
     for (uint32_t i = 0; i < BLOCKS; i++)
         verbs_block_give(adapter, adapter->memory + (size_t)(RECEIVES + i) * VERBS_BLOCK);
-    return error;
+    return verbs_receives_post(adapter);
 }
 
 /* ---- one adapter ------------------------------------------------------------------------------------------------- */

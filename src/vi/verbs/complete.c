@@ -88,25 +88,24 @@ void verbs_places_end(struct verbs_vi *vi, int status)
         place_end(vi, &vi->place[vi->over % VERBS_PLACES], status);
 }
 
-static COLD void wc_failed(struct verbs_vi *vi, const struct ibverbs_wc *wc)
+static COLD void request_failed(struct verbs_vi *vi, uint32_t status)
 {
     const struct verbs_adapter *adapter = vi->adapter;
     base_lock(&vi->lock);
     vi->failed = true;
     base_unlock(&vi->lock);
     verbs_break_later(vi, vbase_fail(ERR_LINK_DOWN, "%s, port %u, to rank %u: %s", adapter->name, adapter->port.number,
-                                     vi->call.vi.peer, adapter->home->library->ibv_wc_status_str((int)wc->status)));
+                                     vi->call.vi.peer, adapter->home->library->ibv_wc_status_str((int)status)));
 }
 
-static void request_complete(const struct ibverbs_wc *wc)
+static void request_complete(struct verbs_place *place, uint32_t status)
 {
-    struct verbs_place *place = (struct verbs_place *)(uintptr_t)wc->wr_id;
     struct verbs_vi *vi = place->vi;
     if (unlikely(vi->state == VERBS_ENDED && vi->over == vi->posted)) /* it was given up before */
         return;
-    if (unlikely(wc->status))
-        wc_failed(vi, wc);
-    place_end(vi, place, wc->status ? ERR_LINK_DOWN : OK);
+    if (unlikely(status))
+        request_failed(vi, status);
+    place_end(vi, place, status ? ERR_LINK_DOWN : OK);
 }
 
 /* ---- what came --------------------------------------------------------------------------------------------------- */
@@ -133,25 +132,31 @@ static void count_one(struct verbs_vi *vi)
         verbs_control_send(vi, VERBS_TAKEN);
 }
 
+/* It makes no sense, or is no send. */
+static COLD void frame_other_take(struct verbs_vi *vi, const struct verbs_frame *frame, uint32_t length)
+{
+    const char *fault = verbs_frame_fault(frame, length);
+    if (!fault && !credit_take(vi, frame->taken))
+        fault = "a credit for what was not sent";
+    if (fault) {
+        vi->refused = true;
+        call_refuse(vi->call.link ? vi->call.link->fd : -1, fault);
+        verbs_break_later(vi, vbase_fail(ERR_PROTOCOL, "rank %u sends %s", vi->call.vi.peer, fault));
+    } else if (frame->kind == VERBS_GOODBYE) {
+        verbs_break_later(vi, vbase_fail(ERR_LINK_DOWN, "rank %u has disconnected", vi->call.vi.peer));
+    }
+}
+
 static void frame_take(struct verbs_vi *vi, const uint8_t *block, uint32_t length)
 {
     struct verbs_nic *nic = verbs_home(vi);
     struct verbs_frame frame;
-    memcpy(&frame, block, sizeof(frame));
-    const char *fault = verbs_frame_fault(&frame, length);
-    if (!fault && !credit_take(vi, frame.taken))
-        fault = "a credit for what was not sent";
-    if (unlikely(fault)) {
-        vi->refused = true;
-        call_refuse(vi->call.link ? vi->call.link->fd : -1, fault);
-        verbs_break_later(vi, vbase_fail(ERR_PROTOCOL, "rank %u sends %s", vi->call.vi.peer, fault));
+    memcpy(&frame, block, sizeof(frame)); /* a block has so much, whatever came */
+    if (unlikely(length < sizeof(frame) || frame.kind != VERBS_SEND || !credit_take(vi, frame.taken))) {
+        frame_other_take(vi, &frame, length);
         return;
     }
-    if (frame.kind == VERBS_GOODBYE)
-        verbs_break_later(vi, vbase_fail(ERR_LINK_DOWN, "rank %u has disconnected", vi->call.vi.peer));
-    if (frame.kind != VERBS_SEND)
-        return;
-    if (atomic_load_explicit(&vi->call.open, memory_order_relaxed)) {
+    if (likely(atomic_load_explicit(&vi->call.open, memory_order_relaxed))) {
         nic->call.told++;
         nic->enough |= nic->call.nic.sink.received(&vi->call.vi, frame.word, block + sizeof(frame),
                                                    length - sizeof(frame), 1);
@@ -159,30 +164,23 @@ static void frame_take(struct verbs_vi *vi, const uint8_t *block, uint32_t lengt
     count_one(vi);
 }
 
-static void immediate_take(struct verbs_vi *vi, const struct ibverbs_wc *wc)
+static void immediate_take(struct verbs_vi *vi, uint32_t immediate, uint32_t length)
 {
     struct verbs_nic *nic = verbs_home(vi);
     if (atomic_load_explicit(&vi->call.open, memory_order_relaxed)) {
         nic->call.told++;
-        nic->call.nic.sink.arrived(&vi->call.vi, ntohl(wc->imm_data), wc->byte_len);
+        nic->call.nic.sink.arrived(&vi->call.vi, ntohl(immediate), length);
     }
     count_one(vi);
 }
 
-static void receive_complete(struct verbs_adapter *adapter, struct verbs_vi *vi, const struct ibverbs_wc *wc)
+/* Its block is free: it is posted again together with others. */
+static void receive_back(struct verbs_adapter *adapter, uint32_t index)
 {
-    uint32_t index = (uint32_t)(wc->wr_id >> 2);
-    if (vi && wc->status)
-        wc_failed(vi, wc);
-    if (vi && !wc->status && !vi->refused) {
-        if (unlikely(vi->state == VERBS_READY)) /* so the other side is ready, too */
-            verbs_session_up(vi);
-        if (wc->opcode == IBVERBS_WC_RECV_RDMA_WITH_IMM)
-            immediate_take(vi, wc);
-        else
-            frame_take(vi, adapter->memory + (size_t)index * VERBS_BLOCK, wc->byte_len);
-    }
-    if (verbs_receive_post(adapter, index) != OK)
+    struct ibverbs_recv_wr *wr = &adapter->receive[index].wr;
+    wr->next = adapter->back;
+    adapter->back = wr;
+    if (unlikely(++adapter->backs == TUNED(VERBS_BACK)) && verbs_receives_post(adapter) != OK)
         LOG_ERROR("%s", vbase_error_detail());
 }
 
@@ -193,13 +191,27 @@ bool verbs_complete(struct verbs_adapter *adapter)
         base_unlock(&adapter->lock);
         return false;
     }
-    struct ibverbs_wc wc = adapter->event[adapter->told];
+    const struct ibverbs_wc *wc = &adapter->event[adapter->told];
+    uint64_t id = wc->wr_id;
+    uint32_t status = wc->status, opcode = wc->opcode, length = wc->byte_len, immediate = wc->imm_data;
     struct verbs_vi *vi = adapter->event_vi[adapter->told++];
-    base_unlock(&adapter->lock);
-    switch (wc.wr_id & VERBS_TAGS) {
-    case VERBS_OF_RECEIVE: receive_complete(adapter, vi, &wc); break;
-    case VERBS_OF_PLACE: request_complete(&wc); break;
-    default: break; /* of a drain: verbs_events_poll has noted it */
+    base_unlock(&adapter->lock); /* the event may lie elsewhere from now on */
+    if (unlikely((id & VERBS_TAGS) != VERBS_OF_RECEIVE)) {
+        if ((id & VERBS_TAGS) == VERBS_OF_PLACE) /* not of a drain: verbs_events_poll has noted it */
+            request_complete((struct verbs_place *)(uintptr_t)id, status);
+        return true;
     }
+    uint32_t index = (uint32_t)(id >> 2);
+    if (unlikely(vi && status))
+        request_failed(vi, status);
+    if (likely(vi && !status && !vi->refused)) {
+        if (unlikely(vi->state == VERBS_READY)) /* so the other side is ready, too */
+            verbs_session_up(vi);
+        if (unlikely(opcode == IBVERBS_WC_RECV_RDMA_WITH_IMM))
+            immediate_take(vi, immediate, length);
+        else
+            frame_take(vi, adapter->memory + (size_t)index * VERBS_BLOCK, length);
+    }
+    receive_back(adapter, index);
     return true;
 }

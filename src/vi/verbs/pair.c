@@ -101,30 +101,13 @@ int verbs_pair_connect(struct verbs_vi *vi)
 
 /* ---- requests ---------------------------------------------------------------------------------------------------- */
 
-int verbs_post(struct verbs_vi *vi, struct ibverbs_send_wr *wr, const struct verbs_place *place)
+int verbs_post_failed(struct verbs_vi *vi, struct verbs_place *at, int number)
 {
-    struct verbs_place *at = &vi->place[vi->posted % VERBS_PLACES];
-    struct ibverbs_send_wr *bad;
-    uint64_t length = 0;
-    for (int i = 0; i < wr->num_sge; i++)
-        length += wr->sg_list[i].length;
-    wr->wr_id = (uintptr_t)at | VERBS_OF_PLACE;
-    if (place || vi->posted % TUNED(VERBS_SIGNAL) == 0)
-        wr->send_flags |= IBVERBS_SEND_SIGNALED;
-    if (place) /* before it is posted: the poll of another thread may find it complete at once */
-        *at = *place;
-    int number = vi->adapter->port.context->ops.post_send(vi->qp, wr, &bad);
-    if (unlikely(number)) {
-        *at = (struct verbs_place){.vi = vi};
-        vi->failed = true;
-        verbs_writer_add(vi); /* the poll finds it there */
-        return vbase_fail(ERR_LINK_DOWN, "%s takes no request to rank %u: %s", vi->adapter->name, vi->call.vi.peer,
-                          strerror(number));
-    }
-    vi->posted++;
-    base_count_card(&vbase_counters->frames0, vi->adapter->card, 1);
-    base_count_card(&vbase_counters->card0, vi->adapter->card, length);
-    return OK;
+    *at = (struct verbs_place){.vi = vi};
+    vi->failed = true;
+    verbs_writer_add(vi); /* the poll finds it there */
+    return vbase_fail(ERR_LINK_DOWN, "%s takes no request to rank %u: %s", vi->adapter->name, vi->call.vi.peer,
+                      strerror(number));
 }
 
 /* ---- the end ----------------------------------------------------------------------------------------------------- */

@@ -71,6 +71,16 @@ static struct verbs_frame frame_of(const struct verbs_vi *vi, enum verbs_kind ki
                                 .kind = (uint16_t)kind};
 }
 
+/* Inline. Its other fields are large, and are read for other opcodes only. */
+static void send_prepare(struct ibverbs_send_wr *wr, struct ibverbs_sge *row, int pieces)
+{
+    wr->next = NULL;
+    wr->sg_list = row;
+    wr->num_sge = pieces;
+    wr->opcode = IBVERBS_WR_SEND;
+    wr->send_flags = IBVERBS_SEND_INLINE;
+}
+
 static int frame_post(struct verbs_vi *vi, enum verbs_kind kind, uint64_t word, const struct iovec *piece, int pieces,
                       uint64_t length)
 {
@@ -78,15 +88,9 @@ static int frame_post(struct verbs_vi *vi, enum verbs_kind kind, uint64_t word, 
     uint32_t size = (uint32_t)(sizeof(frame) + length);
     struct verbs_place place = {.vi = vi, .last = kind == VERBS_GOODBYE};
     struct ibverbs_sge row[TUNED(VERBS_PIECES)];
-    struct ibverbs_send_wr wr; /* its other fields are large, and are read for other opcodes only */
-    wr.next = NULL;
-    wr.sg_list = row;
-    wr.num_sge = 1;
-    wr.opcode = IBVERBS_WR_SEND;
-    wr.send_flags = 0;
+    struct ibverbs_send_wr wr;
     if (likely(size <= vi->inlined && pieces < (int)TUNED(VERBS_PIECES))) {
-        wr.send_flags = IBVERBS_SEND_INLINE;
-        wr.num_sge = pieces_name(row, &frame, piece, pieces);
+        send_prepare(&wr, row, pieces_name(row, &frame, piece, pieces));
     } else {
         place.block = vi->blocks < TUNED(VERBS_BLOCKS_ONE) ? verbs_block_take(vi->adapter) : NULL;
         if (!place.block) {
@@ -95,12 +99,14 @@ static int frame_post(struct verbs_vi *vi, enum verbs_kind kind, uint64_t word, 
         }
         vi->blocks++;
         row[0] = (struct ibverbs_sge){(uintptr_t)place.block, size, vi->adapter->mr->lkey};
+        send_prepare(&wr, row, 1);
+        wr.send_flags = 0;
         memcpy(place.block, &frame, sizeof(frame));
         verbs_gather(place.block + sizeof(frame), piece, pieces);
     }
     /* relaxed: a count, it promises nothing about memory here */
     atomic_store_explicit(&vi->told, frame.taken, memory_order_relaxed);
-    int error = verbs_post(vi, &wr, place.block || place.last ? &place : NULL);
+    int error = verbs_post(vi, &wr, size, place.block || place.last ? &place : NULL);
     if (unlikely(error && place.block)) {
         vi->blocks--;
         verbs_block_give(vi->adapter, place.block);
@@ -109,25 +115,37 @@ static int frame_post(struct verbs_vi *vi, enum verbs_kind kind, uint64_t word, 
 }
 
 /* From where it lies, with its head before it. Its memory stays registered until the device has sent all of it. */
-static __attribute__((noinline)) int staying_post(struct verbs_vi *vi, uint64_t word, const struct iovec *piece)
+static __attribute__((noinline)) int registered_post(struct verbs_vi *vi, struct ibverbs_send_wr *wr,
+                                                     struct verbs_memory *memory)
 {
-    struct verbs_memory *memory = verbs_memory_of(vi, container_of(piece, const struct vi_staying, piece)->region);
-    if (unlikely(!memory))
-        return frame_post(vi, VERBS_SEND, word, piece, 1, piece->iov_len);
-    struct verbs_frame frame = frame_of(vi, VERBS_SEND, word);
-    uint8_t *at = (uint8_t *)piece->iov_base - sizeof(frame);
     struct verbs_place place = {.vi = vi, .memory = memory};
-    struct ibverbs_sge whole = {verbs_memory_address(memory, at), (uint32_t)(sizeof(frame) + piece->iov_len),
-                                memory->mr->lkey};
-    struct ibverbs_send_wr wr = {.sg_list = &whole, .num_sge = 1, .opcode = IBVERBS_WR_SEND};
-    memcpy(at, &frame, sizeof(frame));
+    uint64_t length = wr->sg_list->length;
+    wr->sg_list->addr = verbs_memory_address(memory, (const void *)(uintptr_t)wr->sg_list->addr);
+    wr->sg_list->lkey = memory->mr->lkey;
+    wr->send_flags = 0;
     verbs_memory_hold(memory);
-    /* relaxed: a count, it promises nothing about memory here */
-    atomic_store_explicit(&vi->told, frame.taken, memory_order_relaxed);
-    int error = verbs_post(vi, &wr, &place);
+    int error = verbs_post(vi, wr, length, &place);
     if (unlikely(error))
         verbs_memory_give(vi->adapter, memory);
     return error;
+}
+
+/* The same, or inline where it is short. */
+static inline __attribute__((always_inline)) int staying_post(struct verbs_vi *vi, uint64_t word,
+                                                              const struct iovec *piece)
+{
+    const struct vi_region *region = container_of(piece, const struct vi_staying, piece)->region;
+    struct verbs_memory *memory = unlikely(region != NULL) ? verbs_memory_of(vi, region) : NULL;
+    struct verbs_frame *frame = (struct verbs_frame *)piece->iov_base - 1;
+    struct ibverbs_sge whole = {(uintptr_t)frame, (uint32_t)(sizeof(*frame) + piece->iov_len), 0};
+    struct ibverbs_send_wr wr;
+    if (unlikely(!memory && whole.length > vi->inlined))
+        return frame_post(vi, VERBS_SEND, word, piece, 1, piece->iov_len);
+    send_prepare(&wr, &whole, 1);
+    *frame = frame_of(vi, VERBS_SEND, word);
+    /* relaxed: a count, it promises nothing about memory here */
+    atomic_store_explicit(&vi->told, frame->taken, memory_order_relaxed);
+    return unlikely(memory != NULL) ? registered_post(vi, &wr, memory) : verbs_post(vi, &wr, whole.length, NULL);
 }
 
 static int frame_keep(struct verbs_vi *vi, enum verbs_kind kind, uint64_t word, const struct iovec *piece, int pieces,
@@ -154,15 +172,20 @@ void verbs_kept_drop(struct verbs_vi *vi)
     base_unlock(&vi->lock);
 }
 
-int verbs_room(struct verbs_vi *vi)
+static inline bool room_there(struct verbs_vi *vi)
 {
     /* relaxed: an old value only makes the way look fuller */
     uint64_t under_way = atomic_load_explicit(&vi->sent, memory_order_relaxed) -
                          atomic_load_explicit(&vi->taken, memory_order_relaxed);
+    return likely(!vi->failed && under_way < VERBS_DEPTH && vi->posted - vi->over < VERBS_PLACES - VERBS_RESERVED);
+}
+
+int verbs_room(struct verbs_vi *vi)
+{
+    if (room_there(vi))
+        return OK;
     if (vi->failed)
         return ERR_LINK_DOWN;
-    if (under_way < VERBS_DEPTH && vi->posted - vi->over < VERBS_PLACES - VERBS_RESERVED)
-        return OK;
     COUNT(lane_full);
     return ERR_AGAIN;
 }
@@ -176,17 +199,17 @@ void verbs_count(struct verbs_vi *vi, int more)
 int verbs_send(struct vi *base, uint64_t header, const struct iovec *piece, int pieces, unsigned flags)
 {
     struct verbs_vi *vi = verbs_vi_of(base);
-    uint64_t length = verbs_total(piece, pieces);
+    uint64_t length = likely(flags & VI_STAYS) ? piece->iov_len : verbs_total(piece, pieces);
     if (unlikely(length > VERBS_MAX_SEND))
         return vbase_fail(ERR_ARGUMENT, "a send of %llu bytes over verbs; at most %u", (unsigned long long)length,
                           VERBS_MAX_SEND);
     base_lock(&vi->lock);
-    int error = verbs_room(vi);
+    int error = room_there(vi) ? OK : verbs_room(vi);
     if (likely(!error)) {
         verbs_count(vi, 1);
         if (unlikely(vi->state != VERBS_UP || vi->kept))
             error = frame_keep(vi, VERBS_SEND, header, piece, pieces, length);
-        else if (flags & VI_STAYS)
+        else if (likely(flags & VI_STAYS))
             error = staying_post(vi, header, piece);
         else
             error = frame_post(vi, VERBS_SEND, header, piece, pieces, length);

@@ -168,7 +168,7 @@ static int transfer_post(struct verbs_vi *vi, const struct vi_transfer *transfer
                     ? local_register(vi, transfer, length, get, own, &whole)
                     : OK;
     if (!error)
-        error = verbs_post(vi, &wr, &place);
+        error = verbs_post(vi, &wr, length, &place);
     if (error && place.block) {
         vi->blocks--;
         verbs_block_give(vi->adapter, place.block);

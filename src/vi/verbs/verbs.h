@@ -105,6 +105,11 @@ struct verbs_port {
     uint8_t number;
 };
 
+struct verbs_receive { /* of a block; the same whenever it is posted */
+    struct ibverbs_recv_wr wr;
+    struct ibverbs_sge whole;
+};
+
 struct verbs_adapter {
     struct vi_nic nic;       /* what its vis belong to where there are several */
     struct verbs_nic *home;
@@ -119,6 +124,9 @@ struct verbs_adapter {
     struct ibverbs_cq *cq;
     struct ibverbs_srq *srq;
     uint8_t *memory;         /* blocks: first those for receives */
+    struct verbs_receive receive[TUNED(VERBS_RECEIVES)];
+    struct ibverbs_recv_wr *back; /* a chain of those that are posted next; by the poll, and so is `backs` */
+    uint32_t backs;
     struct ibverbs_mr *mr;
     struct verbs_cache cache;
 
@@ -181,7 +189,7 @@ void verbs_report(vi_line *line, void *context); /* all of this host in words: r
 /* Devices: adapter.c */
 int verbs_adapters_open(struct call_nic *nic);     /* one for each card that has one; the others are left out */
 void verbs_adapters_close(struct verbs_nic *nic);
-int verbs_receive_post(struct verbs_adapter *adapter, uint32_t index) MUST_CHECK;
+int verbs_receives_post(struct verbs_adapter *adapter) MUST_CHECK; /* those of adapter->back */
 uint8_t *verbs_block_take(struct verbs_adapter *adapter); /* NULL: there is none now */
 void verbs_block_give(struct verbs_adapter *adapter, uint8_t *block);
 void verbs_adapter_events(struct verbs_adapter *adapter); /* what its driver tells; under adapter->lock */
@@ -190,8 +198,27 @@ void verbs_adapter_events(struct verbs_adapter *adapter); /* what its driver tel
 int verbs_pair_make(struct verbs_vi *vi, struct verbs_adapter *adapter) MUST_CHECK;
 int verbs_pair_connect(struct verbs_vi *vi) MUST_CHECK;
 void verbs_pair_end(struct verbs_vi *vi);          /* under vi->lock: when it returns nothing of it lands any more */
-/* There must be a place. PLACE: what is to be done when it is complete, of this very vi; NULL: nothing. */
-int verbs_post(struct verbs_vi *vi, struct ibverbs_send_wr *wr, const struct verbs_place *place) MUST_CHECK;
+int verbs_post_failed(struct verbs_vi *vi, struct verbs_place *at, int number) COLD;
+/* LENGTH bytes. There must be a place. PLACE: what is to be done when it is complete, of this very vi; NULL:
+ * nothing. */
+static inline __attribute__((always_inline)) int verbs_post(struct verbs_vi *vi, struct ibverbs_send_wr *wr,
+                                                            uint64_t length, const struct verbs_place *place)
+{
+    struct verbs_place *at = &vi->place[vi->posted % VERBS_PLACES];
+    struct ibverbs_send_wr *bad;
+    wr->wr_id = (uintptr_t)at | VERBS_OF_PLACE;
+    if (place || vi->posted % TUNED(VERBS_SIGNAL) == 0)
+        wr->send_flags |= IBVERBS_SEND_SIGNALED;
+    if (place) /* before it is posted: the poll of another thread may find it complete at once */
+        *at = *place;
+    int number = vi->adapter->port.context->ops.post_send(vi->qp, wr, &bad);
+    if (unlikely(number))
+        return verbs_post_failed(vi, at, number);
+    vi->posted++;
+    base_count_card(&vbase_counters->frames0, vi->adapter->card, 1);
+    base_count_card(&vbase_counters->card0, vi->adapter->card, length);
+    return OK;
+}
 
 /* Sessions: session.c */
 void verbs_link_event(struct call_link *link);     /* its socket says something */
