@@ -154,6 +154,22 @@ void vmsg_rail_up(struct vi *vi);              /* no lock held, as in all that f
 void vmsg_rail_down(struct vi *vi, int cause);
 int vmsg_rail_received(struct vi *vi, uint64_t header, const void *data, size_t length) MUST_CHECK;
 bool vmsg_rail_landed(struct vi *vi);
+/* The same as vmsg_rail_received for an eager frame, if it is the next one, comes over the only rail, and that is all.
+ * Else false: it is still to be received. */
+static inline bool msg_rail_next_received(struct vi *vi, const void *data, size_t length)
+{
+    struct msg_peer *peer = vi->owner;
+    struct msg_frame_extension extension;
+    if (unlikely(length < sizeof extension))
+        return false;
+    memcpy(&extension, data, sizeof extension);
+    msg_lock(&peer->lock);
+    bool next = likely(peer->lane == vi && !peer->far->lacking) &&
+                msg_replay_next_arrived(&peer->far->replay, extension.sequence,
+                                        (uint32_t)(length - sizeof extension), extension.acknowledgement);
+    msg_unlock(&peer->lock);
+    return next;
+}
 
 /* ---- answer.c: peer lock not held -------------------------------------------------------------------------------- */
 bool vmsg_answers_flush(struct msg_peer *peer); /* lock held */

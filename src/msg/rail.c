@@ -107,7 +107,7 @@ static __attribute__((noinline)) int long_send(struct msg_peer *peer)
 }
 
 /* Sends the next kept frame over the main rail, from its place in the ring. */
-static int frame_send(struct msg_peer *peer, struct msg_replay_frame *frame)
+static inline __attribute__((always_inline)) int frame_send(struct msg_peer *peer, struct msg_replay_frame *frame)
 {
     struct msg_replay *replay = &peer->far->replay;
     struct vi_staying staying = {{&frame->sequence, sizeof(struct msg_frame_extension) + frame->length}, NULL};
@@ -149,7 +149,7 @@ int vmsg_peer_send_far(struct msg_peer *peer, uint64_t header, const struct iove
         return send_on(peer, peer->far->over, header, piece, pieces);
     if (unlikely(!msg_replay_ready(replay)))
         return ERR_AGAIN;
-    int error = vmsg_replay_keep(replay, header, piece, pieces, &frame);
+    int error = msg_replay_keep(replay, header, piece, pieces, &frame);
     if (unlikely(error))
         return error;
     error = frame_send(peer, frame);

@@ -7,17 +7,11 @@ static unsigned pair_of(uint64_t name) { return (unsigned)(name >> 32); }
 
 /* ---- frames ------------------------------------------------------------------------------------------------------ */
 
-/* Frames leave from the ring. Were they as far apart there as in the memory of a socket, which has a few bytes more of
- * each, then the system might copy each of them to the same place of a page that it lies at: a processor that tells
- * loads from stores by this place waits at every step. So they lie further apart. */
-static uint64_t size_of(uint64_t length)
-{
-    return (sizeof(struct msg_replay_frame) + length + length / TUNED(REPLAY_APART) + 15) & ~15ull;
-}
+static uint64_t size_of(uint64_t length) { return msg_replay_frame_size(length); }
 
 static struct msg_replay_frame *frame_at(const struct msg_replay *replay, uint64_t place)
 {
-    return (struct msg_replay_frame *)(void *)(replay->ring + (place & (replay->size - 1)));
+    return msg_replay_frame_at(replay, place);
 }
 
 static uint64_t place_behind(const struct msg_replay *replay, uint64_t place)
@@ -82,7 +76,7 @@ static int ring_move(struct msg_replay *replay, uint64_t size)
 
 int vmsg_replay_renew(struct msg_replay *replay) { return ring_move(replay, replay->size); }
 
-static COLD int room_make(struct msg_replay *replay, uint64_t bytes)
+static int room_make(struct msg_replay *replay, uint64_t bytes)
 {
     if (replay->end - replay->first + bytes > replay->most && !msg_replay_quiet(replay))
         return ERR_AGAIN;
@@ -92,26 +86,12 @@ static COLD int room_make(struct msg_replay *replay, uint64_t bytes)
     return ring_move(replay, size);
 }
 
-int vmsg_replay_keep(struct msg_replay *replay, uint64_t header, const struct iovec *piece, int pieces,
-                     struct msg_replay_frame **out)
+int vmsg_replay_append(struct msg_replay *replay, uint64_t bytes, struct msg_replay_frame **frame)
 {
-    uint64_t length = 0;
-    for (int i = 0; i < pieces; i++)
-        length += piece[i].iov_len;
-    uint64_t bytes = size_of(length);
-    int error = likely(replay->size && ring_fits(replay, bytes)) ? OK : room_make(replay, bytes);
-    if (unlikely(error))
-        return error;
-    struct msg_replay_frame *frame = frame_append(replay, bytes);
-    *frame = (struct msg_replay_frame){(uint32_t)length, 0, header, 0, ++replay->sent, 0};
-    uint8_t *to = (uint8_t *)(frame + 1);
-    for (int i = 0; i < pieces; i++) {
-        if (piece[i].iov_len)
-            base_copy(to, piece[i].iov_base, piece[i].iov_len);
-        to += piece[i].iov_len;
-    }
-    *out = frame;
-    return OK;
+    int error = replay->size && ring_fits(replay, bytes) ? OK : room_make(replay, bytes);
+    if (!error)
+        *frame = frame_append(replay, bytes);
+    return error;
 }
 
 /* `next` stays before what fills the end of the ring: there msg_replay_drop cuts a frame off that lies behind it. */

@@ -98,6 +98,20 @@ void vmsg_replay_main(struct msg_replay *replay, int rail); /* from now on the o
 
 /* ---- ordered frames */
 
+/* What a frame takes in the ring. Frames leave from it. Were they as far apart there as in the memory of a socket, which
+ * has a few bytes more of each, then the system might copy each of them to the same place of a page that it lies at: a
+ * processor that tells loads from stores by this place waits at every step. So they lie further apart. */
+static inline uint64_t msg_replay_frame_size(uint64_t length)
+{
+    return (sizeof(struct msg_replay_frame) + length + length / TUNED(REPLAY_APART) + 15) & ~15ull;
+}
+static inline struct msg_replay_frame *msg_replay_frame_at(const struct msg_replay *replay, uint64_t place)
+{
+    return (struct msg_replay_frame *)(void *)(replay->ring + (place & (replay->size - 1)));
+}
+/* A place for a frame of BYTES at the end of what is kept, in a larger ring if there must be one. */
+int vmsg_replay_append(struct msg_replay *replay, uint64_t bytes, struct msg_replay_frame **frame) MUST_CHECK;
+
 static inline bool msg_replay_quiet(const struct msg_replay *replay) /* nothing is unacknowledged */
 {
     return replay->first == replay->end;
@@ -112,8 +126,38 @@ void vmsg_replay_went(struct msg_replay *replay); /* the next one did */
 /* Only if msg_replay_ready: keeps frame sent + 1. The caller sends it over the main rail at once, then calls
  * msg_replay_kept_went, or msg_replay_drop if the rail refused it: nothing else may happen in between. ERR_AGAIN,
  * ERR_MEMORY: there is no room for it. */
-int vmsg_replay_keep(struct msg_replay *replay, uint64_t header, const struct iovec *piece, int pieces,
-                     struct msg_replay_frame **frame) MUST_CHECK;
+static inline __attribute__((always_inline)) int msg_replay_keep(struct msg_replay *replay, uint64_t header,
+                                                                 const struct iovec *piece, int pieces,
+                                                                 struct msg_replay_frame **out)
+{
+    uint64_t length = piece[0].iov_len;
+    for (int i = 1; unlikely(i < pieces); i++)
+        length += piece[i].iov_len;
+    uint64_t bytes = msg_replay_frame_size(length), at = replay->end & (replay->size - 1);
+    struct msg_replay_frame *frame = msg_replay_frame_at(replay, at);
+    if (likely(at + bytes <= replay->size && replay->end - replay->first + bytes <= replay->size)) {
+        replay->end += bytes;
+    } else {
+        int error = vmsg_replay_append(replay, bytes, &frame);
+        if (error)
+            return error;
+    }
+    frame->length = (uint32_t)length;
+    frame->zero = 0;
+    frame->header = header;
+    frame->room = 0;
+    frame->sequence = ++replay->sent;
+    uint8_t *to = (uint8_t *)(frame + 1);
+    if (likely(length == 8 && pieces == 1)) { /* a word needs no call */
+        memcpy(to, piece[0].iov_base, 8);
+        pieces = 0;
+    }
+    for (int i = 0; i < pieces; to += piece[i++].iov_len)
+        if (piece[i].iov_len)
+            base_copy(to, piece[i].iov_base, piece[i].iov_len);
+    *out = frame;
+    return OK;
+}
 static inline void msg_replay_kept_went(struct msg_replay *replay) { replay->next = replay->end; }
 static inline void msg_replay_drop(struct msg_replay *replay)
 {
@@ -127,6 +171,21 @@ int vmsg_replay_renew(struct msg_replay *replay) MUST_CHECK;
 /* 1: the next one of the peer; 0: it was here before; ERR_PROTOCOL: one is missing. */
 int vmsg_replay_arrived(struct msg_replay *replay, uint32_t sequence, uint32_t length) MUST_CHECK;
 bool vmsg_replay_acknowledged(struct msg_replay *replay, uint32_t upto) MUST_CHECK; /* false: it makes no sense */
+/* Both together, where it is the next one, and nothing has to be told to the peer at once: true. False: nothing has
+ * changed but what was acknowledged. */
+static inline bool msg_replay_next_arrived(struct msg_replay *replay, uint32_t sequence, uint32_t length,
+                                           uint32_t acknowledged)
+{
+    uint32_t frames = replay->owed_frames + 1, bytes = replay->owed_bytes + length;
+    if (unlikely(sequence != replay->arrived + 1 || frames >= TUNED(REPLAY_OWED_FRAMES) ||
+                 bytes >= TUNED(REPLAY_OWED_BYTES) ||
+                 (acknowledged != replay->acked && !vmsg_replay_acknowledged(replay, acknowledged))))
+        return false;
+    replay->arrived = sequence;
+    replay->owed_frames = frames;
+    replay->owed_bytes = bytes;
+    return true;
+}
 static inline uint32_t msg_replay_acknowledge(struct msg_replay *replay) /* to be sent */
 {
     replay->owed_frames = replay->owed_bytes = 0;

@@ -123,17 +123,18 @@ static inline bool is_eager(uint64_t header)
     return (header & 0xffff) == MSG_FRAME_EAGER << 8 && msg_header_tag(header) >= 0;
 }
 
-/* From a remote rank: a frame with its number. */
+/* From a remote rank: a frame with its number. The usual one comes over the only rail. */
 static inline bool far_arrived(struct vi *vi, uint64_t header, const char *data, size_t length)
 {
     struct msg_peer *peer = vi->owner;
-    bool enough = false;
-    int verdict = vmsg_rail_received(vi, header, data, length);
-    data += sizeof(struct msg_frame_extension);
-    if (verdict == 1 && is_eager(header))
-        (void)eager_arrived(peer, header, data, length - sizeof(struct msg_frame_extension), 1, &enough);
+    const char *body = data + sizeof(struct msg_frame_extension);
+    bool enough = false, eager = is_eager(header);
+    int verdict = likely(eager) && msg_rail_next_received(vi, data, length)
+                      ? 1 : vmsg_rail_received(vi, header, data, length);
+    if (likely(verdict == 1 && eager))
+        (void)eager_arrived(peer, header, body, length - sizeof(struct msg_frame_extension), 1, &enough);
     else if (verdict == 1)
-        enough = frame_arrived(peer, header, data, length - sizeof(struct msg_frame_extension));
+        enough = frame_arrived(peer, header, body, length - sizeof(struct msg_frame_extension));
     if (unlikely(verdict < 0)) {
         vmsg_refused(peer, "a frame out of order");
         vmsg_failed(vbase_fail(ERR_PROTOCOL, "rank %d sent an invalid frame: %s", peer->world, vbase_error_detail()));
@@ -145,8 +146,10 @@ static __attribute__((noinline)) bool far_received(struct vi *vi, uint64_t heade
                                                    uint32_t count)
 {
     bool enough = false;
-    for (uint32_t i = 0; i < count; i++)
-        enough |= far_arrived(vi, header, data + i * length, length);
+    do {
+        enough |= far_arrived(vi, header, data, length);
+        data += length;
+    } while (unlikely(--count));
     return enough;
 }
 

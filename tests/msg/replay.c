@@ -141,7 +141,7 @@ static bool ordered(int at, struct packet packet)
     packet.sequence = replay->sent + 1;
     memcpy(body, &packet, sizeof packet);
     struct iovec piece[2] = {{body, sizeof packet}, {body + sizeof packet, length - sizeof packet}};
-    if (!msg_replay_ready(replay) || vmsg_replay_keep(replay, packet.kind, piece, 2, &frame) != OK)
+    if (!msg_replay_ready(replay) || msg_replay_keep(replay, packet.kind, piece, 2, &frame) != OK)
         return false;
     must(frame->sequence == packet.sequence, "a frame was kept with another number");
     if (any(8) == 0)
@@ -557,11 +557,11 @@ static void refused_behind_end(void)
     vmsg_replay_open(&replay, 4 * TUNED(REPLAY_RING), &memory);
     vmsg_replay_main(&replay, rail_up(&replay, 0));
     for (int i = 0; i < 3; i++) {
-        CHECK_EQUAL(vmsg_replay_keep(&replay, PLAIN, &piece, 1, &frame), OK);
+        CHECK_EQUAL(msg_replay_keep(&replay, PLAIN, &piece, 1, &frame), OK);
         msg_replay_kept_went(&replay);
     }
     CHECK(vmsg_replay_acknowledged(&replay, 2));
-    CHECK_EQUAL(vmsg_replay_keep(&replay, PLAIN, &piece, 1, &frame), OK);
+    CHECK_EQUAL(msg_replay_keep(&replay, PLAIN, &piece, 1, &frame), OK);
     CHECK_EQUAL(replay.size, TUNED(REPLAY_RING));
     CHECK((uint8_t *)frame == replay.ring);
     CHECK(vmsg_replay_next(&replay) == frame);
