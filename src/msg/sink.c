@@ -124,7 +124,7 @@ static inline bool is_eager(uint64_t header)
 }
 
 /* From a remote rank: a frame with its number. The usual one comes over the only rail. */
-static inline bool far_arrived(struct vi *vi, uint64_t header, const char *data, size_t length)
+static inline __attribute__((always_inline)) bool far_arrived(struct vi *vi, uint64_t header, const char *data, size_t length)
 {
     struct msg_peer *peer = vi->owner;
     const char *body = data + sizeof(struct msg_frame_extension);
@@ -142,14 +142,12 @@ static inline bool far_arrived(struct vi *vi, uint64_t header, const char *data,
     return enough;
 }
 
-static __attribute__((noinline)) bool far_received(struct vi *vi, uint64_t header, const char *data, size_t length,
-                                                   uint32_t count)
+static __attribute__((noinline)) bool far_each_arrived(struct vi *vi, uint64_t header, const char *data, size_t length,
+                                                       uint32_t count)
 {
     bool enough = false;
-    do {
-        enough |= far_arrived(vi, header, data, length);
-        data += length;
-    } while (unlikely(--count));
+    for (uint32_t i = 0; i < count; i++)
+        enough |= vmsg_sink_received(vi, header, data + i * length, length, 1);
     return enough;
 }
 
@@ -173,12 +171,13 @@ static __attribute__((noinline)) bool all_arrived(struct vi *vi, uint64_t header
 bool vmsg_sink_received(struct vi *vi, uint64_t header, const void *data, size_t length, uint32_t count)
 {
     struct msg_peer *peer = vi->owner;
-    bool enough = false;
     atomic_store_explicit(&peer->heard, true, memory_order_relaxed);
     if (unlikely(peer->remote))
-        return far_received(vi, header, data, length, count);
+        return likely(count == 1) ? far_arrived(vi, header, data, length)
+                                  : far_each_arrived(vi, header, data, length, count);
     if (unlikely(count != 1 || !is_eager(header)))
         return all_arrived(vi, header, data, length, count);
+    bool enough = false;
     (void)eager_arrived(peer, header, data, length, 1, &enough);
     return enough;
 }

@@ -1,5 +1,5 @@
-/* What completes, one after the other: requests of ours, whose blocks and memory are free then, and what came. Called
- * by the poll. Whatever comes is checked; what makes no sense ends the connection. */
+/* What completes, one after the other: requests of ours, whose blocks and memory are free then, and what came; and the
+ * poll. Whatever comes is checked; what makes no sense ends the connection. */
 #include "vi/verbs/verbs.h"
 #include <arpa/inet.h>
 
@@ -36,14 +36,16 @@ bool verbs_events_poll(struct verbs_adapter *adapter)
         adapter->told = adapter->polled = 0;
     if (unlikely(adapter->polled + POLLED > adapter->event_room) && !events_grow(adapter))
         return false;
-    struct ibverbs_wc *wc = adapter->event + adapter->polled;
-    int count = adapter->port.context->ops.poll_cq(adapter->cq, POLLED, wc);
-    for (int i = 0; i < count; i++, wc++) {
-        uint64_t tag = wc->wr_id & VERBS_TAGS;
-        adapter->event_vi[adapter->polled++] = tag == VERBS_OF_RECEIVE ? vi_find(adapter, wc->qp_num) : NULL;
+    const struct ibverbs_wc *wc = adapter->event + adapter->polled;
+    struct verbs_vi **vi = adapter->event_vi + adapter->polled;
+    int count = adapter->port.context->ops.poll_cq(adapter->cq, POLLED, adapter->event + adapter->polled);
+    for (int i = 0; i < count; i++) {
+        uint64_t tag = wc[i].wr_id & VERBS_TAGS;
+        vi[i] = likely(tag == VERBS_OF_RECEIVE) ? vi_find(adapter, wc[i].qp_num) : NULL;
         if (unlikely(tag == VERBS_OF_DRAIN))
-            ((struct verbs_vi *)(uintptr_t)(wc->wr_id & ~(uint64_t)VERBS_TAGS))->drained = true;
+            ((struct verbs_vi *)(uintptr_t)(wc[i].wr_id & ~(uint64_t)VERBS_TAGS))->drained = true;
     }
+    adapter->polled += count > 0 ? (uint32_t)count : 0;
     return count > 0;
 }
 
@@ -124,11 +126,11 @@ static bool credit_take(struct verbs_vi *vi, uint32_t word)
 }
 
 /* One that took credit. */
-static void count_one(struct verbs_vi *vi)
+static inline void count_one(struct verbs_vi *vi)
 {
     uint32_t took = atomic_load_explicit(&vi->took, memory_order_relaxed) + 1;
     atomic_store_explicit(&vi->took, took, memory_order_relaxed);
-    if (took - atomic_load_explicit(&vi->told, memory_order_relaxed) >= VERBS_DEPTH / 2)
+    if (unlikely(took - atomic_load_explicit(&vi->told, memory_order_relaxed) >= VERBS_DEPTH / 2))
         verbs_control_send(vi, VERBS_TAKEN);
 }
 
@@ -147,7 +149,7 @@ static COLD void frame_other_take(struct verbs_vi *vi, const struct verbs_frame 
     }
 }
 
-static void frame_take(struct verbs_vi *vi, const uint8_t *block, uint32_t length)
+static inline void frame_take(struct verbs_vi *vi, const uint8_t *block, uint32_t length)
 {
     struct verbs_nic *nic = verbs_home(vi);
     struct verbs_frame frame;
@@ -164,7 +166,7 @@ static void frame_take(struct verbs_vi *vi, const uint8_t *block, uint32_t lengt
     count_one(vi);
 }
 
-static void immediate_take(struct verbs_vi *vi, uint32_t immediate, uint32_t length)
+static __attribute__((noinline)) void immediate_take(struct verbs_vi *vi, uint32_t immediate, uint32_t length)
 {
     struct verbs_nic *nic = verbs_home(vi);
     if (atomic_load_explicit(&vi->call.open, memory_order_relaxed)) {
@@ -174,44 +176,69 @@ static void immediate_take(struct verbs_vi *vi, uint32_t immediate, uint32_t len
     count_one(vi);
 }
 
-/* Its block is free: it is posted again together with others. */
-static void receive_back(struct verbs_adapter *adapter, uint32_t index)
+static inline __attribute__((always_inline)) void
+receive_complete(struct verbs_adapter *adapter, struct verbs_receive *receive, struct verbs_vi *vi, uint32_t status,
+                 uint32_t opcode, uint32_t length, uint32_t immediate)
 {
-    struct ibverbs_recv_wr *wr = &adapter->receive[index].wr;
-    wr->next = adapter->back;
-    adapter->back = wr;
-    if (unlikely(++adapter->backs == TUNED(VERBS_BACK)) && verbs_receives_post(adapter) != OK)
-        LOG_ERROR("%s", vbase_error_detail());
-}
-
-bool verbs_complete(struct verbs_adapter *adapter)
-{
-    base_lock(&adapter->lock);
-    if (!event_there(adapter)) {
-        base_unlock(&adapter->lock);
-        return false;
-    }
-    const struct ibverbs_wc *wc = &adapter->event[adapter->told];
-    uint64_t id = wc->wr_id;
-    uint32_t status = wc->status, opcode = wc->opcode, length = wc->byte_len, immediate = wc->imm_data;
-    struct verbs_vi *vi = adapter->event_vi[adapter->told++];
-    base_unlock(&adapter->lock); /* the event may lie elsewhere from now on */
-    if (unlikely((id & VERBS_TAGS) != VERBS_OF_RECEIVE)) {
-        if ((id & VERBS_TAGS) == VERBS_OF_PLACE) /* not of a drain: verbs_events_poll has noted it */
-            request_complete((struct verbs_place *)(uintptr_t)id, status);
-        return true;
-    }
-    uint32_t index = (uint32_t)(id >> 2);
-    if (unlikely(vi && status))
-        request_failed(vi, status);
-    if (likely(vi && !status && !vi->refused)) {
+    if (likely(vi && !vi->refused && !status)) {
         if (unlikely(vi->state == VERBS_READY)) /* so the other side is ready, too */
             verbs_session_up(vi);
         if (unlikely(opcode == IBVERBS_WC_RECV_RDMA_WITH_IMM))
             immediate_take(vi, immediate, length);
         else
-            frame_take(vi, adapter->memory + (size_t)index * VERBS_BLOCK, length);
+            frame_take(vi, (const uint8_t *)(uintptr_t)receive->whole.addr, length);
+    } else if (vi && status) {
+        request_failed(vi, status);
     }
-    receive_back(adapter, index);
+    receive->wr.next = adapter->back; /* its block is free: it is posted again together with others */
+    adapter->back = &receive->wr;
+    if (unlikely(++adapter->backs == TUNED(VERBS_BACK)) && verbs_receives_post(adapter) != OK)
+        LOG_ERROR("%s", vbase_error_detail());
+}
+
+static inline __attribute__((always_inline)) bool complete(struct verbs_adapter *adapter, int budget)
+{
+    const struct verbs_nic *nic = adapter->home;
+    bool moved = false;
+    do {
+        base_lock(&adapter->lock);
+        if (!event_there(adapter)) {
+            base_unlock(&adapter->lock);
+            return moved;
+        }
+        const struct ibverbs_wc *wc = &adapter->event[adapter->told];
+        uint64_t id = wc->wr_id;
+        uint32_t status = wc->status, opcode = wc->opcode, length = wc->byte_len, immediate = wc->imm_data;
+        struct verbs_vi *vi = adapter->event_vi[adapter->told++];
+        base_unlock(&adapter->lock); /* what has completed may lie elsewhere from now on */
+        void *of = (void *)(uintptr_t)(id & ~(uint64_t)VERBS_TAGS);
+        if (likely((id & VERBS_TAGS) == VERBS_OF_RECEIVE))
+            receive_complete(adapter, of, vi, status, opcode, length, immediate);
+        else if ((id & VERBS_TAGS) == VERBS_OF_PLACE) /* not of a drain: verbs_events_poll has noted it */
+            request_complete(of, status);
+        moved = true;
+    } while (nic->call.told < budget && !nic->enough);
     return true;
+}
+
+bool verbs_complete(struct verbs_adapter *adapter) { return complete(adapter, 0); }
+
+int verbs_poll(struct vi_nic *base, struct vi *only, int budget, unsigned flags)
+{
+    struct verbs_nic *nic = verbs_nic_of(base);
+    bool moved = false; /* credit or room, too, lets a queue go on */
+    int i = 0;
+    (void)flags;
+    nic->call.told = 0;
+    nic->enough = false;
+    do
+        moved |= complete(nic->adapter[i], budget);
+    while (unlikely(++i < nic->adapters) && nic->call.told < budget && !nic->enough);
+    if (unlikely(atomic_load_explicit(&nic->writing, memory_order_relaxed) > 0))
+        verbs_writers_flush(nic);
+    nic->busy = moved ? nic->busy + 1 : VERBS_DEPTH;
+    if ((!only && (nic->busy >= VERBS_DEPTH || nic->asked == 0)) ||
+        atomic_load_explicit(&nic->call.ordered, memory_order_relaxed))
+        verbs_sockets_look(nic);
+    return nic->call.told + moved;
 }

@@ -8,7 +8,7 @@
 
 #define EVENTS 16
 
-/* ---- polling ----------------------------------------------------------------------------------------------------- */
+/* ---- looking at sockets -------------------------------------------------------------------------------------------- */
 
 /* Takes the event away that woke us, and asks for none until the next sleep. */
 static void adapter_disarm(struct verbs_adapter *adapter)
@@ -38,8 +38,8 @@ static void adapter_look(struct verbs_adapter *adapter)
     }
 }
 
-/* If it is time to, or if something is ordered. */
-static __attribute__((noinline)) void sockets_look(struct verbs_nic *nic)
+/* Connections that are to be ended were ordered to be. */
+void verbs_sockets_look(struct verbs_nic *nic)
 {
     struct epoll_event event[EVENTS];
     uint64_t now = clock_ticks();
@@ -61,29 +61,8 @@ static __attribute__((noinline)) void sockets_look(struct verbs_nic *nic)
     /* acquire: pairs with call_order */
     if (atomic_exchange_explicit(&nic->call.ordered, false, memory_order_acquire) || due)
         call_peers_step(&nic->call, now);
-}
-
-static int verbs_poll(struct vi_nic *base, struct vi *only, int budget, unsigned flags)
-{
-    struct verbs_nic *nic = verbs_nic_of(base);
-    (void)flags;
-    nic->call.told = 0;
-    nic->enough = false;
-    bool moved = false; /* credit or room, too, lets a queue go on */
-    for (int i = 0; i < nic->adapters; i++)
-        while (nic->call.told < budget && !nic->enough && verbs_complete(nic->adapter[i]))
-            moved = true;
-    if (atomic_load_explicit(&nic->writing, memory_order_relaxed) > 0)
-        verbs_writers_flush(nic);
-    nic->busy = moved ? nic->busy + 1 : VERBS_DEPTH;
-    if ((!only && (nic->busy >= VERBS_DEPTH || nic->asked == 0)) ||
-        atomic_load_explicit(&nic->call.ordered, memory_order_relaxed))
-        sockets_look(nic);
-    if (!list_empty(&nic->broken))
-        verbs_broken_end(nic);
-    if (!list_empty(&nic->call.gone) || !list_empty(&nic->call.gone_vis))
-        call_gone_free(&nic->call);
-    return nic->call.told > 0 ? nic->call.told : moved;
+    verbs_broken_end(nic);
+    call_gone_free(&nic->call);
 }
 
 /* ---- sleeping ---------------------------------------------------------------------------------------------------- */

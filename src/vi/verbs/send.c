@@ -115,37 +115,37 @@ static int frame_post(struct verbs_vi *vi, enum verbs_kind kind, uint64_t word, 
 }
 
 /* From where it lies, with its head before it. Its memory stays registered until the device has sent all of it. */
-static __attribute__((noinline)) int registered_post(struct verbs_vi *vi, struct ibverbs_send_wr *wr,
-                                                     struct verbs_memory *memory)
+static int staying_post(struct verbs_vi *vi, uint64_t word, const struct iovec *piece)
 {
+    const struct vi_region *region = container_of(piece, const struct vi_staying, piece)->region;
+    struct verbs_memory *memory = region ? verbs_memory_of(vi, region) : NULL;
+    if (!memory)
+        return frame_post(vi, VERBS_SEND, word, piece, 1, piece->iov_len);
+    struct verbs_frame *frame = (struct verbs_frame *)piece->iov_base - 1;
     struct verbs_place place = {.vi = vi, .memory = memory};
-    uint64_t length = wr->sg_list->length;
-    wr->sg_list->addr = verbs_memory_address(memory, (const void *)(uintptr_t)wr->sg_list->addr);
-    wr->sg_list->lkey = memory->mr->lkey;
-    wr->send_flags = 0;
+    struct ibverbs_sge whole = {verbs_memory_address(memory, frame), (uint32_t)(sizeof(*frame) + piece->iov_len),
+                                memory->mr->lkey};
+    struct ibverbs_send_wr wr = {.sg_list = &whole, .num_sge = 1, .opcode = IBVERBS_WR_SEND};
+    *frame = frame_of(vi, VERBS_SEND, word);
     verbs_memory_hold(memory);
-    int error = verbs_post(vi, wr, length, &place);
+    /* relaxed: a count, it promises nothing about memory here */
+    atomic_store_explicit(&vi->told, frame->taken, memory_order_relaxed);
+    int error = verbs_post(vi, &wr, whole.length, &place);
     if (unlikely(error))
         verbs_memory_give(vi->adapter, memory);
     return error;
 }
 
-/* The same, or inline where it is short. */
-static inline __attribute__((always_inline)) int staying_post(struct verbs_vi *vi, uint64_t word,
-                                                              const struct iovec *piece)
+/* The same, inline: what is short, with nothing before it. */
+static inline int short_post(struct verbs_vi *vi, uint64_t word, const struct iovec *piece)
 {
-    const struct vi_region *region = container_of(piece, const struct vi_staying, piece)->region;
-    struct verbs_memory *memory = unlikely(region != NULL) ? verbs_memory_of(vi, region) : NULL;
     struct verbs_frame *frame = (struct verbs_frame *)piece->iov_base - 1;
     struct ibverbs_sge whole = {(uintptr_t)frame, (uint32_t)(sizeof(*frame) + piece->iov_len), 0};
     struct ibverbs_send_wr wr;
-    if (unlikely(!memory && whole.length > vi->inlined))
-        return frame_post(vi, VERBS_SEND, word, piece, 1, piece->iov_len);
-    send_prepare(&wr, &whole, 1);
     *frame = frame_of(vi, VERBS_SEND, word);
-    /* relaxed: a count, it promises nothing about memory here */
-    atomic_store_explicit(&vi->told, frame->taken, memory_order_relaxed);
-    return unlikely(memory != NULL) ? registered_post(vi, &wr, memory) : verbs_post(vi, &wr, whole.length, NULL);
+    atomic_store_explicit(&vi->told, frame->taken, memory_order_relaxed); /* as above */
+    send_prepare(&wr, &whole, 1);
+    return verbs_post(vi, &wr, whole.length, NULL);
 }
 
 static int frame_keep(struct verbs_vi *vi, enum verbs_kind kind, uint64_t word, const struct iovec *piece, int pieces,
@@ -196,28 +196,46 @@ void verbs_count(struct verbs_vi *vi, int more)
     atomic_store_explicit(&vi->sent, sent, memory_order_release); /* pairs with the poll's judgement of `taken` */
 }
 
-int verbs_send(struct vi *base, uint64_t header, const struct iovec *piece, int pieces, unsigned flags)
+static __attribute__((noinline)) int send_slowly(struct verbs_vi *vi, uint64_t header, const struct iovec *piece,
+                                                 int pieces, unsigned flags)
 {
-    struct verbs_vi *vi = verbs_vi_of(base);
-    uint64_t length = likely(flags & VI_STAYS) ? piece->iov_len : verbs_total(piece, pieces);
-    if (unlikely(length > VERBS_MAX_SEND))
+    uint64_t length = verbs_total(piece, pieces);
+    if (length > VERBS_MAX_SEND)
         return vbase_fail(ERR_ARGUMENT, "a send of %llu bytes over verbs; at most %u", (unsigned long long)length,
                           VERBS_MAX_SEND);
     base_lock(&vi->lock);
-    int error = room_there(vi) ? OK : verbs_room(vi);
-    if (likely(!error)) {
+    int error = verbs_room(vi);
+    if (!error) {
         verbs_count(vi, 1);
-        if (unlikely(vi->state != VERBS_UP || vi->kept))
+        if (vi->state != VERBS_UP || vi->kept)
             error = frame_keep(vi, VERBS_SEND, header, piece, pieces, length);
-        else if (likely(flags & VI_STAYS))
+        else if (flags & VI_STAYS)
             error = staying_post(vi, header, piece);
         else
             error = frame_post(vi, VERBS_SEND, header, piece, pieces, length);
-        if (unlikely(error))
+        if (error)
             verbs_count(vi, -1);
     }
     base_unlock(&vi->lock);
     return error;
+}
+
+int verbs_send(struct vi *base, uint64_t header, const struct iovec *piece, int pieces, unsigned flags)
+{
+    struct verbs_vi *vi = verbs_vi_of(base);
+    if (likely(flags & VI_STAYS && piece->iov_len + sizeof(struct verbs_frame) <= vi->inlined)) {
+        base_lock(&vi->lock);
+        if (likely(room_there(vi) && vi->state == VERBS_UP && !vi->kept)) {
+            verbs_count(vi, 1);
+            int error = short_post(vi, header, piece);
+            if (unlikely(error))
+                verbs_count(vi, -1);
+            base_unlock(&vi->lock);
+            return error;
+        }
+        base_unlock(&vi->lock);
+    }
+    return send_slowly(vi, header, piece, pieces, flags);
 }
 
 /* ---- what the poll sends ----------------------------------------------------------------------------------------- */

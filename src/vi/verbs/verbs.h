@@ -29,7 +29,7 @@ _Static_assert(VERBS_BLOCK >= VERBS_MAX_SEND + sizeof(struct verbs_frame), "a fr
 
 struct verbs_vi;
 
-/* In `wr_id`, beside a pointer or a number: what it is of. */
+/* In `wr_id`, beside a pointer: what it is of. */
 enum { VERBS_OF_PLACE, VERBS_OF_RECEIVE, VERBS_OF_DRAIN, VERBS_TAGS = 3 };
 
 struct verbs_transfer { /* a put or get under way */
@@ -220,6 +220,8 @@ static inline __attribute__((always_inline)) int verbs_post(struct verbs_vi *vi,
     return OK;
 }
 
+void verbs_sockets_look(struct verbs_nic *nic); /* if it is time to, or if something is ordered: nic.c */
+
 /* Sessions: session.c */
 void verbs_link_event(struct call_link *link);     /* its socket says something */
 void verbs_session_up(struct verbs_vi *vi);        /* the other side can send and receive */
@@ -251,4 +253,5 @@ void verbs_transfer_end(struct verbs_vi *vi, struct verbs_transfer *transfer, in
 bool verbs_events_poll(struct verbs_adapter *adapter);        /* under adapter->lock; false: nothing has completed */
 bool verbs_event_there(struct verbs_adapter *adapter);        /* one could be told */
 bool verbs_complete(struct verbs_adapter *adapter);           /* tells of one; false: there is none */
+int verbs_poll(struct vi_nic *nic, struct vi *only, int budget, unsigned flags);
 void verbs_places_end(struct verbs_vi *vi, int status);       /* of all that were posted */
