@@ -25,7 +25,8 @@ bool vmsg_chores_do(void)
 
 bool vmsg_progress_for(struct msg_request *request)
 {
-    return msg_progress_for(request, request && request->mode == MSG_AT_ONCE ? 1 : TUNED(POLL_EVENTS));
+    bool word = request && request->kind == MSG_WORD;
+    return msg_progress_for(request, word, request && request->mode == MSG_AT_ONCE ? 1 : TUNED(POLL_EVENTS));
 }
 
 /* A program that calls MPI_Test in a loop waits for other ranks, like one in MPI_Wait. Where awake ranks outnumber

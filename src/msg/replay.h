@@ -98,9 +98,9 @@ void vmsg_replay_main(struct msg_replay *replay, int rail); /* from now on the o
 
 /* ---- ordered frames */
 
-/* What a frame takes in the ring. Frames leave from it. Were they as far apart there as in the memory of a socket, which
- * has a few bytes more of each, then the system might copy each of them to the same place of a page that it lies at: a
- * processor that tells loads from stores by this place waits at every step. So they lie further apart. */
+/* What a frame takes in the ring. Frames leave from it. Were they as far apart there as in the memory of a socket,
+ * which has a few bytes more of each, then the system might copy each of them to the same place of a page that it lies
+ * at: a processor that tells loads from stores by this place waits at every step. So they lie further apart. */
 static inline uint64_t msg_replay_frame_size(uint64_t length)
 {
     return (sizeof(struct msg_replay_frame) + length + length / TUNED(REPLAY_APART) + 15) & ~15ull;

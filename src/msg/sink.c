@@ -124,7 +124,8 @@ static inline bool is_eager(uint64_t header)
 }
 
 /* From a remote rank: a frame with its number. The usual one comes over the only rail. */
-static inline __attribute__((always_inline)) bool far_arrived(struct vi *vi, uint64_t header, const char *data, size_t length)
+static inline __attribute__((always_inline)) bool far_arrived(struct vi *vi, uint64_t header, const char *data,
+                                                              size_t length)
 {
     struct msg_peer *peer = vi->owner;
     const char *body = data + sizeof(struct msg_frame_extension);

@@ -52,10 +52,11 @@ bool vmsg_chores_do(void);                             /* progress held */
  * come, or at the word, but at all now and then: other ranks must not starve. BUDGET: of messages. A blocking receive
  * takes one, as the next one has no receive yet. */
 bool vmsg_progress_for(struct msg_request *request);
-static inline __attribute__((always_inline)) bool msg_progress_for(struct msg_request *request, int budget)
+static inline __attribute__((always_inline)) bool msg_progress_for(struct msg_request *request, bool word,
+                                                                  int budget)
 {
     struct msg_engine *engine = &vmsg_engine;
-    bool moved = false, chores = false, word = request && request->kind == MSG_WORD;
+    bool moved = false, chores = false;
     if (unlikely(!engine->open))
         return false;
     if (likely(msg_progress_enter())) {
@@ -83,12 +84,12 @@ static inline __attribute__((always_inline)) bool msg_progress_for(struct msg_re
 
 int vmsg_wait_on(struct msg_request *request); /* it is not done yet */
 
-/* Waits until the request is done; returns its error. If it is done already, one load is enough. */
+/* Waits until a receive is done; returns its error. If it is done already, one load is enough. */
 static inline int msg_wait(struct msg_request *request, int budget)
 {
     if (!vmsg_request_done(request)) {
         __atomic_store_n(&request->waited, true, __ATOMIC_RELAXED);
-        (void)msg_progress_for(request, budget);
+        (void)msg_progress_for(request, false, budget);
     }
     return likely(vmsg_request_done(request)) ? request->result.error : vmsg_wait_on(request);
 }

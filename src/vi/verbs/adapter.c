@@ -54,7 +54,8 @@ static int blocks_make(struct verbs_adapter *adapter)
         struct verbs_receive *receive = &adapter->receive[i];
         receive->whole = (struct ibverbs_sge){(uintptr_t)adapter->memory + (size_t)i * VERBS_BLOCK, VERBS_BLOCK,
                                               adapter->mr->lkey};
-        receive->wr = (struct ibverbs_recv_wr){(uintptr_t)receive | VERBS_OF_RECEIVE, adapter->back, &receive->whole, 1};
+        receive->wr =
+            (struct ibverbs_recv_wr){(uintptr_t)receive | VERBS_OF_RECEIVE, adapter->back, &receive->whole, 1};
         adapter->back = &receive->wr;
     }
     for (uint32_t i = 0; i < BLOCKS; i++)

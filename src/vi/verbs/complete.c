@@ -149,9 +149,8 @@ static COLD void frame_other_take(struct verbs_vi *vi, const struct verbs_frame 
     }
 }
 
-static inline void frame_take(struct verbs_vi *vi, const uint8_t *block, uint32_t length)
+static inline void frame_take(struct verbs_nic *nic, struct verbs_vi *vi, const uint8_t *block, uint32_t length)
 {
-    struct verbs_nic *nic = verbs_home(vi);
     struct verbs_frame frame;
     memcpy(&frame, block, sizeof(frame)); /* a block has so much, whatever came */
     if (unlikely(length < sizeof(frame) || frame.kind != VERBS_SEND || !credit_take(vi, frame.taken))) {
@@ -186,7 +185,7 @@ receive_complete(struct verbs_adapter *adapter, struct verbs_receive *receive, s
         if (unlikely(opcode == IBVERBS_WC_RECV_RDMA_WITH_IMM))
             immediate_take(vi, immediate, length);
         else
-            frame_take(vi, (const uint8_t *)(uintptr_t)receive->whole.addr, length);
+            frame_take(adapter->home, vi, (const uint8_t *)(uintptr_t)receive->whole.addr, length);
     } else if (vi && status) {
         request_failed(vi, status);
     }
@@ -236,9 +235,10 @@ int verbs_poll(struct vi_nic *base, struct vi *only, int budget, unsigned flags)
     while (unlikely(++i < nic->adapters) && nic->call.told < budget && !nic->enough);
     if (unlikely(atomic_load_explicit(&nic->writing, memory_order_relaxed) > 0))
         verbs_writers_flush(nic);
-    nic->busy = moved ? nic->busy + 1 : VERBS_DEPTH;
-    if ((!only && (nic->busy >= VERBS_DEPTH || nic->asked == 0)) ||
-        atomic_load_explicit(&nic->call.ordered, memory_order_relaxed))
+    if (unlikely(!only))
+        nic->busy = moved ? nic->busy + 1 : VERBS_DEPTH;
+    if (unlikely((!only && (nic->busy >= VERBS_DEPTH || nic->asked == 0)) ||
+                 atomic_load_explicit(&nic->call.ordered, memory_order_relaxed)))
         verbs_sockets_look(nic);
     return nic->call.told + moved;
 }

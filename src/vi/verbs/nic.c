@@ -2,13 +2,13 @@
  *
  * To look at completions is to read memory, so it is done at every poll. To look at sockets, by which connections come
  * and end, is a system call: done every now and then, and when something is ordered; by polls that find completions,
- * once in VERBS_DEPTH of them. */
+ * once in VERBS_DEPTH of them, and never by one of a single connection. */
 #include "vi/verbs/verbs.h"
 #include <poll.h>
 
 #define EVENTS 16
 
-/* ---- looking at sockets -------------------------------------------------------------------------------------------- */
+/* ---- looking at sockets ------------------------------------------------------------------------------------------ */
 
 /* Takes the event away that woke us, and asks for none until the next sleep. */
 static void adapter_disarm(struct verbs_adapter *adapter)

@@ -151,7 +151,7 @@ struct verbs_nic {
     int adapters;
     bool enough;
     uint64_t asked, tick_ask; /* ticks: the last look at sockets; 0: the next poll looks */
-    uint32_t busy;            /* polls since then that found completions */
+    uint32_t busy;            /* polls of all since then that found completions */
     struct list attached, broken;
     struct base_lock writers_lock;
     struct list writers;      /* vis with kept frames */
