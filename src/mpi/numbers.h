@@ -76,16 +76,19 @@ struct mpi_known {
 extern struct mpi_known mpi_known[MPI_KNOWN];
 extern void *mpi_known_handles[][MPI_NUMBERS]; /* by kind and number */
 #pragma GCC visibility pop
+static inline uint32_t mpi_known_row(uintptr_t address) { return (uint32_t)(address >> 5) * 0x9E3779B1u >> 23; }
 static inline const struct mpi_known *mpi_known_at(uintptr_t address)
 {
-    uint32_t i = (uint32_t)(address >> 5) * 0x9E3779B1u >> 23;
+    uint32_t i = mpi_known_row(address);
     while (mpi_known[i].address != address && mpi_known[i].address)
         i = (i + 1) % MPI_KNOWN;
     return &mpi_known[i];
 }
 static inline uintptr_t mpi_known_number(unsigned kind, const void *handle)
 {
-    const struct mpi_known *known = mpi_known_at((uintptr_t)handle);
+    const struct mpi_known *known = &mpi_known[mpi_known_row((uintptr_t)handle)];
+    if (unlikely(known->address != (uintptr_t)handle))
+        known = mpi_known_at((uintptr_t)handle);
     return likely(known->address != 0) ? known->number - (kind << 8) : UINTPTR_MAX;
 }
 
