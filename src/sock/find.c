@@ -1,5 +1,5 @@
-/* Asks the kernel for the mirrored pair of addresses; see find.h. Netlink answers about one connection; where a
- * process may not open it, /proc/net/tcp lists all of them, and is read at most every 10 ms for that reason.
+/* Asks the kernel for the mirrored pair of addresses; see find.h. Netlink answers about one connection. Where a process
+ * may not open it, /proc/net/tcp lists all of them: it is read at most every 10 ms, and answers all that asked before.
  *
  * For a pair that does not exist netlink answers with the listener of the port: state and both ports are compared. */
 #include "sock/find.h"
@@ -18,6 +18,8 @@
 
 #define TCP_STATE_ESTABLISHED 1
 #define LIST_PAUSE_NS         10000000
+#define LISTED                4096
+#define ENDS_TEXT             76 /* two addresses of IPv6 with their ports */
 
 static const uint8_t mapped_prefix[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
 
@@ -94,40 +96,72 @@ static int ask_netlink(const struct sock_ends *ends, int other, int family, stru
     return 1;
 }
 
-/* An address as the lists have it: words of four bytes in the order of the machine. */
-static void address_print(char *text, const uint8_t address[16], int family, uint16_t port)
+/* Established connections of the last list; both ends as /proc/net/tcp6 prints them. */
+static struct {
+    _Atomic bool busy;
+    bool complete; /* else it was longer than this */
+    uint64_t begun, next; /* reading it; when it may be read again */
+    uint32_t count;
+    struct {
+        char ends[ENDS_TEXT];
+        uid_t user;
+    } listed[LISTED];
+} list;
+
+/* Words of four bytes in the order of the machine. */
+static int address_print(char *text, const uint8_t *address, int size)
 {
     int n = 0;
-    for (int i = family == AF_INET ? 12 : 0; i < 16; i += 4) {
+    for (int i = 0; i < size; i += 4) {
         uint32_t word;
         memcpy(&word, address + i, 4);
         n += sprintf(text + n, "%08X", word);
     }
-    sprintf(text + n, ":%04X", port);
+    return n;
 }
 
-static bool ask_list(const char *path, const struct sock_ends *ends, int other, int family, struct sock_owner *owner)
+static int end_print(char *text, const struct sock_ends *ends, int which)
 {
-    char wanted[120], from[50], to[50], text[8192];
+    int n = address_print(text, ends->address[which], 16);
+    return n + sprintf(text + n, ":%04X", ends->port[which]);
+}
+
+/* A line of /proc/net/tcp, whose addresses lack PREFIX, or of tcp6. True: it is about the ends WANTED. */
+static bool line_take(const char *line, const char *prefix, const char *wanted, struct sock_owner *owner)
+{
+    char own[38], other[38], ends[ENDS_TEXT];
+    unsigned state, user;
+    if (sscanf(line, "%*s %37s %37s %x %*s %*s %*s %u", own, other, &state, &user) != 4 ||
+        state != TCP_STATE_ESTABLISHED ||
+        snprintf(ends, sizeof(ends), "%s%s %s%s", prefix, own, prefix, other) >= (int)sizeof(ends))
+        return false;
+    list.complete = list.complete && list.count < LISTED;
+    if (list.count < LISTED) {
+        strcpy(list.listed[list.count].ends, ends);
+        list.listed[list.count++].user = user;
+    }
+    if (strcmp(ends, wanted) != 0)
+        return false;
+    *owner = (struct sock_owner){.user = user};
+    return true;
+}
+
+static bool list_read(const char *path, const char *prefix, const char *wanted, struct sock_owner *owner)
+{
+    char text[8192];
     size_t there = 0;
     bool found = false;
-    address_print(from, ends->address[other], family, ends->port[other]);
-    address_print(to, ends->address[!other], family, ends->port[!other]);
-    snprintf(wanted, sizeof(wanted), ": %s %s 01 ", from, to);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
-    for (ssize_t n; fd >= 0 && !found && (n = sock_real.read(fd, text + there, sizeof(text) - 1 - there)) > 0;) {
+    for (ssize_t n; fd >= 0 && (n = sock_real.read(fd, text + there, sizeof(text) - 1 - there)) > 0;) {
+        char *line = text;
         there += (size_t)n;
         text[there] = '\0';
-        char *line = strstr(text, wanted), *end = line ? strchr(line, '\n') : NULL;
-        unsigned user;
-        if (end && sscanf(line + strlen(wanted), "%*s %*s %*s %u", &user) == 1) {
-            *owner = (struct sock_owner){.user = user};
-            found = true;
+        for (char *end; (end = strchr(line, '\n')); line = end + 1) {
+            *end = '\0';
+            found |= line_take(line, prefix, wanted, owner);
         }
-        char *rest = strrchr(text, '\n');
-        rest = rest ? rest + 1 : text;
-        there -= (size_t)(rest - text);
-        memmove(text, rest, there);
+        there -= (size_t)(line - text);
+        memmove(text, line, there);
         if (there == sizeof(text) - 1)
             there = 0; /* no line is so long */
     }
@@ -136,17 +170,46 @@ static bool ask_list(const char *path, const struct sock_ends *ends, int other, 
     return found;
 }
 
-bool sock_find_peer(const struct sock_ends *ends, bool active, struct sock_owner *owner)
+static enum sock_found list_renew(const char *wanted, struct sock_owner *owner)
 {
-    static _Atomic uint64_t next_list;
-    int other = active ? 1 : 0, found;
+    char prefix[25];
+    address_print(prefix, mapped_prefix, sizeof(mapped_prefix));
+    list.begun = vbase_clock_ns();
+    list.count = 0;
+    list.complete = true;
+    bool found = list_read("/proc/net/tcp", prefix, wanted, owner);
+    found |= list_read("/proc/net/tcp6", "", wanted, owner);
+    list.next = vbase_clock_ns() + LIST_PAUSE_NS;
+    return found ? FOUND : FOUND_NONE;
+}
+
+/* A list from before the question may be about a connection that had these addresses earlier. */
+static enum sock_found ask_list(const struct sock_ends *ends, int other, uint64_t since, struct sock_owner *owner)
+{
+    char wanted[ENDS_TEXT];
+    int n = end_print(wanted, ends, other);
+    wanted[n++] = ' ';
+    end_print(wanted + n, ends, !other);
+    for (uint32_t i = 0; list.begun >= since && i < list.count; i++)
+        if (strcmp(list.listed[i].ends, wanted) == 0) {
+            *owner = (struct sock_owner){.user = list.listed[i].user};
+            return FOUND;
+        }
+    if (list.begun >= since && list.complete)
+        return FOUND_NONE;
+    return vbase_clock_ns() >= list.next ? list_renew(wanted, owner) : FOUND_LATER;
+}
+
+enum sock_found sock_find_peer(const struct sock_ends *ends, bool active, uint64_t since, struct sock_owner *owner)
+{
+    int other = active ? 1 : 0;
     bool four = memcmp(ends->address[0], mapped_prefix, 12) == 0 && memcmp(ends->address[1], mapped_prefix, 12) == 0;
-    found = ask_netlink(ends, other, four ? AF_INET : AF_INET6, owner);
+    int found = ask_netlink(ends, other, four ? AF_INET : AF_INET6, owner);
     if (found >= 0)
-        return found;
-    uint64_t now = vbase_clock_ns(), next = atomic_load(&next_list);
-    if (now < next || !atomic_compare_exchange_strong(&next_list, &next, now + LIST_PAUSE_NS))
-        return false;
-    return (four && ask_list("/proc/net/tcp", ends, other, AF_INET, owner)) ||
-           ask_list("/proc/net/tcp6", ends, other, AF_INET6, owner);
+        return found ? FOUND : FOUND_NONE;
+    if (atomic_exchange(&list.busy, true))
+        return FOUND_LATER;
+    enum sock_found answer = ask_list(ends, other, since, owner);
+    atomic_store(&list.busy, false);
+    return answer;
 }

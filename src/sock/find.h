@@ -18,7 +18,10 @@ struct sock_owner { /* of the socket at the other end */
 /* False: FD is not connected, or to itself. */
 bool sock_ends_read(int fd, bool active, struct sock_ends *ends);
 
-/* The other end of a connection lies in this network namespace, and is established. */
-bool sock_find_peer(const struct sock_ends *ends, bool active, struct sock_owner *owner);
+enum sock_found { FOUND_NONE, FOUND, FOUND_LATER };
+
+/* The other end of a connection lies in this network namespace, and is established. SINCE: when it was asked for first,
+ * by the clock of base; FOUND_LATER: to be asked for again. */
+enum sock_found sock_find_peer(const struct sock_ends *ends, bool active, uint64_t since, struct sock_owner *owner);
 
 #endif

@@ -153,8 +153,10 @@ static void first_step(struct sock_file *file)
 {
     struct sock_link *link = file->link;
     struct sockaddr_un name;
+    uint64_t now = vbase_clock_ns();
     file->first_step = atomic_load(&link->calls);
-    file->first_time = vbase_clock_ns();
+    if (atomic_load(&file->next_step) == 0)
+        file->first_time = now;
     bool ends = sock_ends_read(sock_fd(file), link->active, &link->ends);
     if (!sock_policy.on) {
         give_up(file, REASON_SANDBOX);
@@ -175,20 +177,27 @@ static void first_step(struct sock_file *file)
         return;
     }
     atomic_store(&link->reason, REASON_MEETING);
-    if (!sock_find_peer(&link->ends, link->active, &file->owner)) {
+    enum sock_found found = sock_find_peer(&link->ends, link->active, file->first_time, &file->owner);
+    if (found == FOUND_NONE) {
         give_up(file, REASON_AWAY);
+        return;
+    }
+    if (found == FOUND_LATER) {
+        file->first_step = 0;
+        try_later(file);
         return;
     }
     file->step = STEP_CALL;
     SOCK_STEP(found);
-    if (!link->active)
-        return;
-    if (atomic_fetch_add(&listeners, 1) >= MOST_LISTENERS) {
+    if (link->active && atomic_fetch_add(&listeners, 1) >= MOST_LISTENERS) {
         atomic_fetch_sub(&listeners, 1);
         file->step = STEP_FIRST;
         try_later(file);
         return;
     }
+    file->first_time = now; /* from now on the other end is waited for */
+    if (!link->active)
+        return;
     file->step = STEP_LISTEN;
     file->channel = sock_own_keep(sock_real.socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
     socklen_t length = name_make(&name, &file->link->ends);

@@ -92,7 +92,7 @@ static void ask_and_leave(void)
     struct sock_owner owner;
     uint64_t bytes, rest;
     int kept[SOCK_TCP_KEPT], fd = sock_real.socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    (void)sock_find_peer(&ends, true, &owner);
+    (void)sock_find_peer(&ends, true, 1, &owner);
     (void)sock_ends_read(fd, true, &ends);
     (void)sock_tcp_cookie(fd);
     (void)sock_tcp_sent(fd, true, &bytes);

@@ -35,6 +35,10 @@ if [ $? -ne 77 ]; then
         [ "$(cat "$work/log-$answer" 2>/dev/null | grep -c "is joined")" = $([ $answer = allow ] && echo 2 || echo 0) ] ||
             fail "a filter that would $answer: $(cat "$work/log-$answer")"
     done
+    VIADUCT_LOG=debug VIADUCT_LOG_FILE=$work/log-netlink LD_PRELOAD=$library run 20 "$programs/confine" netlink "$programs/many" 50 1000
+    expect_status 0 "netlink alone is refused"
+    [ "$(grep -c "is joined" "$work/log-netlink")" = 100 ] ||
+        fail "netlink alone is refused: of 100 ends $(grep -c "is joined" "$work/log-netlink") are joined: $(grep -v "is joined" "$work/log-netlink" | sort | uniq -c | head)"
 fi
 for name in libjemalloc.so.2 libtcmalloc.so.4 libtcmalloc_minimal.so.4; do
     allocator=$(ls /usr/lib/*-linux-gnu/$name "$VIADUCT_SOURCE"/build/*/usr/lib/*-linux-gnu/$name 2>/dev/null | head -n 1)
