@@ -64,6 +64,10 @@ run 30 "$work/root/usr/bin/mpiexec.viaduct" -n 2 "$work/a"
 expect_status 0 "a program of the unpacked package"
 expect_silence "a program of the unpacked package"
 
+# The drop-in of docs/sockets.md names a file of the package.
+preload=$(sed -n 's/^ *Environment=LD_PRELOAD=//p' "$VIADUCT_SOURCE/docs/sockets.md")
+[ -n "$preload" ] && [ -e "$work/root$preload" ] || fail "docs/sockets.md names $preload, which no package has"
+
 # The other packages: what they have is nowhere else, and with them the tree is whole.
 if command -v gfortran >/dev/null; then # else the wrapper says that first
     expect 1 "" "~without Fortran" "$work/root/usr/bin/mpifort.viaduct" "$work/a.f90"

@@ -33,8 +33,17 @@ count=$(awk '/getppid/ { marks++; next } marks == 1' "$work/self" | wc -l)
 
 expect 0 '~^usage: viaduct sock' '' "$VIADUCT_BIN/viaduct" sock --help
 expect 2 '' '~^usage' "$VIADUCT_BIN/viaduct" sock
-expect 2 '' '~^usage' "$VIADUCT_BIN/viaduct" sock --only 'a b' -- true
+refused() { expect 2 '' "viaduct sock: invalid value '$2' of $1: expected $3" "$VIADUCT_BIN/viaduct" sock "$1" "$2" -- true; }
+for value in 'a b' abc '' 80, 80,,81 99999 8100-8000 80- -80 1-2-3; do
+    refused --only "$value" 'ports, like 80,8000-8100'
+    refused --not "$value" 'ports, like 80,8000-8100'
+done
+for value in abc -1 '' 8x 99999999999; do refused --after "$value" 'a number of calls'; done
+for value in nobody-at-all '' root, 'root nobody'; do refused --also-user "$value" 'users of this host'; done
 expect 127 '' '~no-such-program' "$VIADUCT_BIN/viaduct" sock -- no-such-program
 expect 0 '~^/lib/other.so:/.*/libviaduct-sock.so$' '~' env LD_PRELOAD=/lib/other.so "$VIADUCT_BIN/viaduct" sock -- sh -c 'echo $LD_PRELOAD'
 expect 0 'only:80 after:0' '' "$VIADUCT_BIN/viaduct" sock --only 80 --after 0 -- sh -c 'echo $VIADUCT_SOCK'
+expect 0 'only:80,90-91 not:1,2 user:root,0,4294967295 after:0' '' "$VIADUCT_BIN/viaduct" sock --after 3 --not 1 --only 80 --also-user root,0 \
+    --after 0 --only 90-91 --not 2 --also-user 4294967295 -- sh -c 'echo $VIADUCT_SOCK'
+expect 2 '' '~longer than 511 letters' "$VIADUCT_BIN/viaduct" sock $(printf -- '--only 10000-11000 %.0s' {1..50}) -- true
 finish
