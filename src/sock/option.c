@@ -15,6 +15,11 @@
 #ifndef SO_TXTIME
 #define SO_TXTIME 61
 #endif
+#ifndef TCP_AO_ADD_KEY
+#define TCP_AO_ADD_KEY 38
+#define TCP_AO_INFO    40
+#define TCP_AO_REPAIR  42
+#endif
 #ifndef SO_RCVTIMEO_NEW
 #define SO_RCVTIMEO_NEW 66
 #define SO_SNDTIMEO_NEW 67
@@ -25,10 +30,10 @@ static bool needs_tcp(int level, int name)
 {
     if (level == IPPROTO_TCP)
         return name == TCP_ULP || name == TCP_REPAIR || name == TCP_MD5SIG || name == TCP_MD5SIG_EXT ||
-               name == TCP_FASTOPEN_CONNECT;
-    return level == SOL_SOCKET && (name == SO_ZEROCOPY || name == SO_TIMESTAMP || name == SO_TIMESTAMPNS ||
-                                   name == SO_TIMESTAMPING || name == SO_ATTACH_FILTER || name == SO_ATTACH_BPF ||
-                                   name == SO_MAX_PACING_RATE || name == SO_TXTIME || name == SO_RCVLOWAT);
+               name == TCP_FASTOPEN_CONNECT || name == TCP_AO_ADD_KEY || name == TCP_AO_INFO || name == TCP_AO_REPAIR;
+    return level == SOL_SOCKET && (name == SO_ZEROCOPY || sock_tcp_stamps(name) || name == SO_ATTACH_FILTER ||
+                                   name == SO_ATTACH_BPF || name == SO_MAX_PACING_RATE || name == SO_TXTIME ||
+                                   name == SO_RCVLOWAT);
 }
 
 static uint64_t ns_of(const struct timeval *time)

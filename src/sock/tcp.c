@@ -17,6 +17,14 @@
 #ifndef SO_ZEROCOPY
 #define SO_ZEROCOPY 60
 #endif
+#ifndef SO_TIMESTAMP_NEW
+#define SO_TIMESTAMP_NEW    63
+#define SO_TIMESTAMPNS_NEW  64
+#define SO_TIMESTAMPING_NEW 65
+#endif
+#ifndef TCP_AO_INFO
+#define TCP_AO_INFO 40
+#endif
 #define TCP_STATE_ESTABLISHED 1
 #define TCP_STATE_CLOSE       7
 #define TCP_STATE_CLOSE_WAIT  8
@@ -114,15 +122,33 @@ static bool is_paced(int fd)
     return most != UINT32_MAX;
 }
 
+static const int stamps[] = {SO_TIMESTAMP,     SO_TIMESTAMPNS,     SO_TIMESTAMPING,
+                             SO_TIMESTAMP_NEW, SO_TIMESTAMPNS_NEW, SO_TIMESTAMPING_NEW};
+
+bool sock_tcp_stamps(int name)
+{
+    for (size_t i = 0; i < ARRAY_LENGTH(stamps); i++)
+        if (stamps[i] == name)
+            return true;
+    return false;
+}
+
+static bool has_stamps(int fd)
+{
+    for (size_t i = 0; i < ARRAY_LENGTH(stamps); i++)
+        if (option_is_set(fd, SOL_SOCKET, stamps[i]))
+            return true;
+    return false;
+}
+
 bool sock_tcp_special(int fd)
 {
-    int urgent_in_line = option_is_set(fd, SOL_SOCKET, SO_TIMESTAMP) || option_is_set(fd, SOL_SOCKET, SO_TIMESTAMPNS) ||
-                         option_is_set(fd, SOL_SOCKET, SO_TIMESTAMPING);
     int low = 1;
     socklen_t length = sizeof(low);
     (void)sock_real.getsockopt(fd, SOL_SOCKET, SO_RCVLOWAT, &low, &length);
-    return urgent_in_line || low > 1 || has_filter(fd) || is_paced(fd) || option_is_set(fd, SOL_SOCKET, SO_ZEROCOPY) ||
-           option_is_set(fd, IPPROTO_TCP, TCP_ULP) || option_is_set(fd, IPPROTO_TCP, TCP_REPAIR);
+    return has_stamps(fd) || low > 1 || has_filter(fd) || is_paced(fd) || option_is_set(fd, SOL_SOCKET, SO_ZEROCOPY) ||
+           option_is_set(fd, IPPROTO_TCP, TCP_ULP) || option_is_set(fd, IPPROTO_TCP, TCP_REPAIR) ||
+           option_is_set(fd, IPPROTO_TCP, TCP_AO_INFO);
 }
 
 static const struct {

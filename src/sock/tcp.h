@@ -20,6 +20,7 @@ enum sock_tcp_over sock_tcp_over(int fd, int *error);
 
 /* An option that shared memory cannot keep is on. */
 bool sock_tcp_special(int fd);
+bool sock_tcp_stamps(int name); /* an option of SOL_SOCKET that asks for time stamps */
 
 /* While a ring carries what this side writes, TCP carries bells alone, which must not be held back: what the program
  * has set of TCP_NODELAY and TCP_CORK is kept, and set again on the way back. */
