@@ -215,13 +215,16 @@ static void listen_step(struct sock_file *file)
     int call = sock_real.accept4(file->channel, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (call >= 0 && user_fits(call, &file->owner, &same)) {
         SOCK_STEP(called);
+        atomic_store(&file->link->reason, REASON_MEETING);
         meeting_end(file);
         file->channel = sock_own_keep(call);
         file->step = STEP_TAKE;
         return;
     }
-    if (call >= 0)
+    if (call >= 0) {
+        atomic_store(&file->link->reason, REASON_USER); /* until the right one calls */
         sock_real.close(call);
+    }
     try_later(file);
 }
 
@@ -280,7 +283,12 @@ static void call_step(struct sock_file *file)
         return;
     }
     SOCK_STEP(calling);
-    if (user_fits(call, &file->owner, &same) && sock_link_alone(file->link))
+    if (!user_fits(call, &file->owner, &same)) {
+        sock_real.close(call);
+        give_up(file, REASON_USER);
+        return;
+    }
+    if (sock_link_alone(file->link))
         gifts[GIFT_SEGMENT] = sock_segment_make((uint32_t)(file - sock_files), cookie, &file->mapping);
     SOCK_STEP(made);
     if (gifts[GIFT_SEGMENT] >= 0 && same)
@@ -354,7 +362,7 @@ void sock_meet(struct sock_file *file)
         /* behind the look: what has come since the last one counts */
         if (file->step != STEP_FIRST && file->step != STEP_ANSWER && calls - file->first_step > MOST_CALLS &&
             vbase_clock_ns() - file->first_time > MOST_NS)
-            give_up(file, REASON_SILENT);
+            give_up(file, atomic_load(&link->reason) == REASON_USER ? REASON_USER : REASON_SILENT);
     }
     atomic_store(&file->meeting, false);
     if (!atomic_load(&file->descriptors))

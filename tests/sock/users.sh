@@ -19,6 +19,7 @@ users() { # JOINED OPTION...
     [ "$(grep -c 'is joined' "$VIADUCT_LOG_FILE")" = $joined ] || { fail "with \"$*\" not $joined ends are joined:"; cat "$VIADUCT_LOG_FILE"; }
 }
 users 0
+grep -q 'stays TCP: at its other end is a process of another user' "$VIADUCT_LOG_FILE" || { fail "another user is not the reason:"; cat "$VIADUCT_LOG_FILE"; }
 users 0 --also-user 65533
 users 2 --also-user 65533,65532
 finish
