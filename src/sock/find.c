@@ -18,7 +18,7 @@
 
 #define TCP_STATE_ESTABLISHED 1
 #define LIST_PAUSE_NS         10000000
-#define LISTED                4096
+#define LISTED                16384
 #define ENDS_TEXT             76 /* two addresses of IPv6 with their ports */
 
 static const uint8_t mapped_prefix[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
@@ -99,7 +99,7 @@ static int ask_netlink(const struct sock_ends *ends, int other, int family, stru
 /* Established connections of the last list; both ends as /proc/net/tcp6 prints them. */
 static struct {
     _Atomic bool busy;
-    bool complete; /* else it was longer than this */
+    bool complete;        /* else it was longer than this */
     uint64_t begun, next; /* reading it; when it may be read again */
     uint32_t count;
     struct {

@@ -31,9 +31,9 @@ static bool needs_tcp(int level, int name)
     if (level == IPPROTO_TCP)
         return name == TCP_ULP || name == TCP_REPAIR || name == TCP_MD5SIG || name == TCP_MD5SIG_EXT ||
                name == TCP_FASTOPEN_CONNECT || name == TCP_AO_ADD_KEY || name == TCP_AO_INFO || name == TCP_AO_REPAIR;
-    return level == SOL_SOCKET && (name == SO_ZEROCOPY || sock_tcp_stamps(name) || name == SO_ATTACH_FILTER ||
-                                   name == SO_ATTACH_BPF || name == SO_MAX_PACING_RATE || name == SO_TXTIME ||
-                                   name == SO_RCVLOWAT);
+    return level == SOL_SOCKET &&
+           (name == SO_ZEROCOPY || sock_tcp_stamps(name) || name == SO_ATTACH_FILTER || name == SO_ATTACH_BPF ||
+            name == SO_MAX_PACING_RATE || name == SO_TXTIME || name == SO_RCVLOWAT);
 }
 
 static uint64_t ns_of(const struct timeval *time)

@@ -7,12 +7,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define CHECK(what)                                      \
-    do {                                                 \
-        if (!(what)) {                                   \
-            fprintf(stderr, "%d: %s\n", __LINE__, #what); \
-            exit(1);                                     \
-        }                                                \
+#define CHECK(what)                                                                                                    \
+    do {                                                                                                               \
+        if (!(what)) {                                                                                                 \
+            fprintf(stderr, "%d: %s\n", __LINE__, #what);                                                              \
+            exit(1);                                                                                                   \
+        }                                                                                                              \
     } while (0)
 
 static void byte_move(int from, int to, char byte)

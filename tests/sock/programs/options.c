@@ -11,10 +11,14 @@ static const struct {
     const char *text;
     int level, name, value;
 } options[] = {
-    {"SO_TIMESTAMP_OLD", SOL_SOCKET, 29, 1},       {"SO_TIMESTAMPNS_OLD", SOL_SOCKET, 35, 1},
-    {"SO_TIMESTAMPING_OLD", SOL_SOCKET, 37, 8},    {"SO_TIMESTAMP_NEW", SOL_SOCKET, 63, 1},
-    {"SO_TIMESTAMPNS_NEW", SOL_SOCKET, 64, 1},     {"SO_TIMESTAMPING_NEW", SOL_SOCKET, 65, 8},
-    {"SO_ZEROCOPY", SOL_SOCKET, 60, 1},            {"SO_RCVLOWAT", SOL_SOCKET, SO_RCVLOWAT, 500},
+    {"SO_TIMESTAMP_OLD", SOL_SOCKET, 29, 1},
+    {"SO_TIMESTAMPNS_OLD", SOL_SOCKET, 35, 1},
+    {"SO_TIMESTAMPING_OLD", SOL_SOCKET, 37, 8},
+    {"SO_TIMESTAMP_NEW", SOL_SOCKET, 63, 1},
+    {"SO_TIMESTAMPNS_NEW", SOL_SOCKET, 64, 1},
+    {"SO_TIMESTAMPING_NEW", SOL_SOCKET, 65, 8},
+    {"SO_ZEROCOPY", SOL_SOCKET, 60, 1},
+    {"SO_RCVLOWAT", SOL_SOCKET, SO_RCVLOWAT, 500},
     {"SO_MAX_PACING_RATE", SOL_SOCKET, 47, 1 << 30},
 };
 enum { OPTIONS = sizeof(options) / sizeof(options[0]) };
