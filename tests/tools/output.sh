@@ -113,7 +113,10 @@ wait 2>/dev/null
 for bytes in 50000000 150000; do
     mkfifo $work/slow.$bytes
     sleep 100 <$work/slow.$bytes & readers+=" $!"
-    timeout 30 $mpiexec --timeout 0.2 -n 1 head -c $bytes /dev/zero >$work/slow.$bytes 2>$work/err.$bytes & jobs+=" $!"
+    # three seconds in all, not for each rank
+    ranks=$((bytes > 1000000 ? 12 : 1))
+    timeout -s KILL 15 $mpiexec --timeout 0.2 -n $ranks head -c $bytes /dev/zero >$work/slow.$bytes 2>$work/err.$bytes &
+    jobs+=" $!"
 done
 for job in $jobs; do
     wait $job

@@ -89,7 +89,7 @@ struct run_job {
     bool failed;          /* exit_status is decided */
     int asked_signal;     /* the signal that asks for the end, 0: none */
     uint64_t deadline_ns; /* of the whole job */
-    uint64_t reader_ns;   /* until then a reader of the output may take what is left of it; 0: no limit */
+    uint64_t reader_ns;   /* until then the end waits for a reader of the output; 0: for ever */
     uint64_t kill_ns;     /* when TERM becomes KILL */
     uint64_t line_ns;     /* when an unfinished line is shown */
     uint64_t look_ns, looked_ns; /* when all ranks are looked at for the dead: next, 0: no need; last */

@@ -17,6 +17,7 @@
 #define LONGEST_LINE (1u << 16)
 #define QUIET_NS     100000000ull
 #define FLOOR_NS     SECOND_NS
+#define READER_NS    (3 * SECOND_NS) /* for what is left of the output when the time allowed is over */
 
 /* Bytes for a sink. A helper sends them to the head in frames. */
 static void sink_put_lines(struct run_job *job, struct run_sink *sink, int which, const char *data, size_t length)
@@ -279,34 +280,41 @@ void output_end(struct run_job *job, struct run_stream *stream)
     }
 }
 
+static bool reader_is_late(const struct run_job *job) { return job->reader_ns && vbase_clock_ns() >= job->reader_ns; }
+
 /* Until all is written, the reader is gone, a signal asks for the end, or the time allowed is over. */
 static void sink_finish(struct run_job *job, struct run_sink *sink)
 {
     while (!sink->broken && sink->watch.fd >= 0 && !sink_flush(job, sink)) {
         struct pollfd either[2] = {{.fd = sink->watch.fd, .events = POLLOUT},
                                    {.fd = job->signals.fd, .events = POLLIN}};
-        if (poll(either, 2, 1000) > 0 && either[1].revents) {
+        if (reader_is_late(job)) {
+            end_status(job, STATUS_TIMEOUT);
+            return;
+        }
+        if (poll(either, 2, job->reader_ns ? 100 : 1000) > 0 && either[1].revents) {
             job->signals.ready(job, &job->signals);
             if (job->asked_signal)
                 return;
         }
-        if (job->reader_ns && vbase_clock_ns() >= job->reader_ns) {
-            end_status(job, STATUS_TIMEOUT);
-            return;
-        }
     }
 }
 
+/* What is above SINK_HIGH when the time is over stays in the pipes, and is lost. */
 bool output_finish(struct run_job *job)
 {
+    uint64_t now = vbase_clock_ns();
+    if (job->reader_ns)
+        job->reader_ns = (job->reader_ns > now ? job->reader_ns : now) + READER_NS;
     for (int i = 0; i < 2 * job->size; i++) {
         struct run_stream *stream = stream_of(job, i);
         while (stream->watch.fd >= 0) {
             struct pollfd there = {.fd = stream->watch.fd, .events = POLLIN};
-            if (poll(&there, 1, 0) <= 0 || !stream_read(job, stream))
-                stream_end(job, stream);
+            bool more = poll(&there, 1, 0) > 0 && stream_read(job, stream);
             if (stream->sink->bytes.length > SINK_HIGH)
                 sink_finish(job, stream->sink);
+            if (!more || (stream->sink->bytes.length > SINK_HIGH && reader_is_late(job)))
+                stream_end(job, stream);
         }
     }
     sink_finish(job, &job->sink[0]);

@@ -11,7 +11,6 @@
 #define DESERTER_TICK_NS  (SECOND_NS / 2)
 #define SPARE_DESCRIPTORS 20
 #define START_BATCH       16
-#define READER_GRACE_NS   (3 * SECOND_NS) /* for what is left of the output when the time allowed is over */
 #define LOOK_GAP_NS       5000 /* for each rank, between two searches of all ranks for dead ones */
 #define LISTENER_DESCRIPTORS 100 /* unauthenticated connections, and proven ones not yet taken */
 
@@ -426,7 +425,7 @@ int run_job(struct run_job *job, int argc, char **argv)
     gather_open(job);
     if (job->options.timeout_ns && job->head.fd < 0) {
         job->deadline_ns = vbase_clock_ns() + job->options.timeout_ns;
-        job->reader_ns = job->deadline_ns + READER_GRACE_NS;
+        job->reader_ns = job->deadline_ns;
     }
     job->oom_kills = vbase_oom_kills();
     job_start(job);
