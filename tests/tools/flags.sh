@@ -27,10 +27,11 @@ done
 printf '# nobody\n' >$work/hosts
 expect 2 "" "~^viaduct: the host file .*hosts names no host" $mpiexec -f $work/hosts true
 expect 2 "" '~^viaduct: -host "" names no host' $mpiexec -host "" true
-for wrong in many 0 2x =2; do
+for wrong in many 0 2x =2 4294967298; do
     printf 'localhost slots=%s\n' $wrong >$work/hosts
     expect 2 "" "~^viaduct: host localhost: expected a number of 1 or more after slots=" $mpiexec -f $work/hosts true
 done
+expect 0 0/1 "" $mpiexec --nooversubscribe -host localhost:2147483647,a:2147483647 -n 1 sh -c "$say"
 expect 2 "" "~^viaduct: host localhost: expected a number of slots of 1 or more after the colon" $mpiexec -host localhost:0 true
 printf 'localhost slots=2147483647\nlocalhost slots=2147483647\nlocalhost slots=5\n' >$work/hosts
 expect 126 "" "~^viaduct: [0-9]+ ranks are more than a million" $mpiexec -f $work/hosts true
@@ -42,13 +43,25 @@ done
 printf 'localhost slots=2 max-slots=3\n' >$work/hosts
 expect 0 $'0/3\n1/3\n2/3' "" sorted $mpiexec -n 3 -f $work/hosts sh -c "$say"
 expect 2 "" "viaduct: no host can have rank 3: all have max_slots ranks" $mpiexec -n 4 -f $work/hosts true
+printf 'other max_slots=1\n' >>$work/hosts
+expect 2 "" "viaduct: no host can have rank 1: all have max_slots ranks" $mpiexec -nolocal -n 2 -f $work/hosts true
+expect 2 "" "~^viaduct: no host but this one is named" $mpiexec -nolocal -host localhost true
+printf 'localhost slots=3 max_slots=2\n' >$work/hosts
+expect 0 $'0/2\n1/2' "" sorted $mpiexec -f $work/hosts sh -c "$say"
+printf 'rank 0=localhost\nrank 1=localhost\nrank 2=localhost\n' >$work/ranks
+expect 2 "" "viaduct: no host can have rank 2: all have max_slots ranks" $mpiexec -f $work/hosts --rankfile $work/ranks true
+printf 'localhost slots=2 max_slots=8\n' >>$work/hosts
+expect 0 $'0/2\n1/2' "" sorted $mpiexec -f $work/hosts sh -c "$say"
 # addresses, in the form that tells them from a number of slots, too
 for host in [::1] [::1]:1 [localhost]:1; do expect 0 0/1 "" $mpiexec -host "$host" sh -c "$say"; done
 expect 0 $'0/2\n1/2' "" sorted $mpiexec -host '[::1]:2' sh -c "$say"
 expect 255 "" "~^viaduct: cannot start ranks on far.example: its helper or the connection to it ended" \
     $mpiexec --agent false -host far.example true
 expect 255 "" "~^viaduct: cannot start ranks on far.example: cannot start /no/agent: No such file" $mpiexec --agent /no/agent -host far.example true
-expect 2 "" "~^viaduct: -oProxyCommand=x is not the name of a host" $mpiexec -host -oProxyCommand=x true
+printf 'rank 0=-oProxyCommand=x\n' >$work/ranks
+expect 2 "" "viaduct: '-oProxyCommand=x' is not the name of a host" $mpiexec -host -oProxyCommand=x true
+expect 2 "" "viaduct: '-oProxyCommand=x' is not the name of a host" $mpiexec --agent false --rankfile $work/ranks true
+expect 2 "" "viaduct: '' is not the name of a host" $mpiexec --agent false -host '[]' true
 
 # swallowed without a word
 expect 0 0/1 "" $mpiexec --oversubscribe --allow-run-as-root --mca btl self,vader --prtemca a b --pmixmca c d -iface lo \

@@ -62,6 +62,8 @@ static int host_add(struct run_options *options, const char *name, bool here)
 /* The number of the host of this name; made if it is new. */
 static int host_number(struct run_options *options, const char *name)
 {
+    if (*name == '-' || !*name) /* an agent would take it for a flag */
+        return vbase_fail(ERR_ARGUMENT, "'%s' is not the name of a host", name);
     for (int i = 0; i < options->hosts; i++)
         if (strcmp(options->host[i].name, name) == 0)
             return i;
@@ -80,9 +82,9 @@ static int slots_sum(int a, int b)
 
 static int host_offer(struct run_options *options, struct run_app *app, const char *name, int slots)
 {
-    if (*name == '-') /* an agent would take it for a flag */
-        return vbase_fail(ERR_ARGUMENT, "%s is not the name of a host", name);
     int host = host_number(options, name);
+    if (host < 0)
+        return host;
     for (int i = 0; i < app->offers; i++)
         if (app->offer[i].host == host) {
             app->offer[i].slots = slots_sum(app->offer[i].slots, slots);
@@ -97,8 +99,7 @@ static int host_offer(struct run_options *options, struct run_app *app, const ch
 static int host_words_read(const char *name, const char *at, int *slots, int *most)
 {
     while (*(at += strspn(at, " \t"))) {
-        char word[16];
-        int used = 0;
+        char word[16], number[16];
         snprintf(word, sizeof word, "%.*s", (int)strcspn(at, "= \t"), at);
         bool limit = strcmp(word, "max_slots") == 0 || strcmp(word, "max-slots") == 0;
         int *to = strcmp(word, "slots") == 0 ? slots : limit ? most : NULL;
@@ -106,9 +107,13 @@ static int host_words_read(const char *name, const char *at, int *slots, int *mo
             return vbase_fail(ERR_ARGUMENT, "host %s: '%.*s' is not known: slots=N and max_slots=N are", name,
                               (int)strcspn(at, " \t"), at);
         at += strlen(word);
-        if (sscanf(at, " = %d%n", to, &used) != 1 || *to < 1 || !strchr(" \t", at[used]))
+        at += strspn(at, " \t");
+        bool equals = *at == '=';
+        at += equals + strspn(at + equals, " \t");
+        snprintf(number, sizeof number, "%.*s", (int)strcspn(at, " \t"), at);
+        if (!equals || !vboot_number(number, to) || *to < 1)
             return vbase_fail(ERR_ARGUMENT, "host %s: expected a number of 1 or more after %s=", name, word);
-        at += used;
+        at += strcspn(at, " \t");
     }
     return OK;
 }
@@ -135,8 +140,10 @@ static int host_read(struct run_options *options, struct run_app *app, char *tex
     if (count < 1)
         return vbase_fail(ERR_ARGUMENT, "host %s: expected a number of slots of 1 or more after the colon", text);
     int error = host_words_read(text, more, &count, &most) ?: host_offer(options, app, text, count);
-    if (error == OK && most)
-        options->host[host_number(options, text)].most = most;
+    if (error == OK && most) {
+        struct run_host *host = &options->host[host_number(options, text)];
+        host->most = host->most && host->most < most ? host->most : most;
+    }
     return error;
 }
 
@@ -193,10 +200,15 @@ int hosts_slots(const struct run_options *options, const struct run_app *app)
 {
     const struct run_app *from = offers_for(options, app);
     int slots = options->lines;
-    for (int i = 0; i < from->offers && !options->lines; i++)
-        slots = slots_sum(slots, options->per_node ? options->per_node : from->offer[i].slots);
+    for (int i = 0; i < from->offers && !options->lines; i++) {
+        int most = options->host[from->offer[i].host].most;
+        int here = options->per_node ? options->per_node : from->offer[i].slots;
+        slots = slots_sum(slots, most && most < here ? most : here);
+    }
     return slots ? slots : options->per_node ? options->per_node : 1;
 }
+
+static bool host_is_full(const struct run_host *host) { return host->most && host->ranks >= host->most; }
 
 /* Of what FROM offers, the host that has the fewest rounds of ranks; -1: none. */
 static int host_choose(const struct run_options *options, const struct run_app *from)
@@ -207,7 +219,7 @@ static int host_choose(const struct run_options *options, const struct run_app *
         const struct run_host *host = &options->host[from->offer[i].host];
         int capacity = in_turn ? 1 : options->per_node ? options->per_node : from->offer[i].slots;
         int rounds = capacity ? host->ranks / capacity : INT32_MAX - 1;
-        if (rounds < fewest && !(options->elsewhere && host->here) && !(host->most && host->ranks >= host->most)) {
+        if (rounds < fewest && !(options->elsewhere && host->here) && !host_is_full(host)) {
             fewest = rounds;
             best = from->offer[i].host;
         }
@@ -236,7 +248,9 @@ static int host_of_line(struct run_options *options, const char *name)
     int number;
     if (strncmp(name, "+n", 2) != 0)
         return host_number(options, name);
-    return vboot_number(name + 2, &number) && number >= 0 && number < options->hosts ? number : -1;
+    if (vboot_number(name + 2, &number) && number >= 0 && number < options->hosts)
+        return number;
+    return vbase_fail(ERR_ARGUMENT, "rank file: %s is none of the hosts that were named", name);
 }
 
 static int rank_place(struct run_options *options, const struct run_rank *rank)
@@ -247,12 +261,13 @@ static int rank_place(struct run_options *options, const struct run_rank *rank)
     int host = options->lines ? host_of_line(options, options->line[rank->rank].host)
                : from->offers ? host_choose(options, from)
                               : options->elsewhere ? -1 : host_number(options, "localhost");
-    if (host < 0 && options->lines)
-        return vbase_fail(ERR_ARGUMENT, "rank file: %s is none of the hosts that were named",
-                          options->line[rank->rank].host);
-    if (host < 0 && !options->elsewhere)
-        return vbase_fail(ERR_ARGUMENT, "no host can have rank %d: all have max_slots ranks", rank->rank);
-    return host >= 0 ? host : vbase_fail(ERR_ARGUMENT, "no host but this one is named (-nolocal, -skip-launch-node)");
+    bool full = host >= 0 ? host_is_full(&options->host[host]) : !options->elsewhere;
+    if ((host >= 0 && !full) || (host < 0 && options->lines))
+        return host;
+    for (int i = 0; i < from->offers; i++)
+        full |= !options->host[from->offer[i].host].here;
+    return full ? vbase_fail(ERR_ARGUMENT, "no host can have rank %d: all have max_slots ranks", rank->rank)
+                : vbase_fail(ERR_ARGUMENT, "no host but this one is named (-nolocal, -skip-launch-node)");
 }
 
 /* Those of one program whose hosts are dealt anew: one host after the other, or in turn. COUNT ranks from FIRST. */
@@ -283,7 +298,7 @@ static int slots_check(const struct run_options *options, int size)
     int slots = 0;
     for (int i = 0; i < options->hosts; i++)
         for (int j = 0; j < options->apps; j++)
-            slots += hosts_offer(&options->app[j], i);
+            slots = slots_sum(slots, hosts_offer(&options->app[j], i));
     if (slots == 0 && sched_getaffinity(0, sizeof allowed, &allowed) == 0)
         slots = CPU_COUNT(&allowed);
     return size <= slots ? OK
