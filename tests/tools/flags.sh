@@ -88,9 +88,11 @@ cat >$work/parts <<'END'
 -n 1 -env A "\"\n" \
      printenv A \
 
--n 1 printf %s\\n a\ b '\' "\x"
+-n 1 printf %s\\n a\ b '\' "\x" "y\
+z" \\
+-n 1 echo new
 END
-expect 0 $'"\\n\n\\\n\\x\na b' "" sorted $mpiexec -configfile $work/parts
+expect 0 $'"\\n\n\\\n\\\n\\x\na b\nnew\nyz' "" sorted $mpiexec -configfile $work/parts
 
 expect 2 "" "~there is no program between the flags of a part and its ':'" $mpiexec -n 1 : -n 1 true
 expect 2 "" "~there is no program" $mpiexec -wdir / : -n 1 true : -n 1 true

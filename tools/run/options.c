@@ -52,17 +52,26 @@ static bool backslash_quotes(const char *at, char quote)
     return *at == '\\' && at[1] && (quote ? quote == '"' && strchr("\"\\$`", at[1]) : true);
 }
 
+/* Does the line that ends at END go on? A backslash before the last one would make it a letter. */
+static bool line_goes_on(const char *begin, const char *end)
+{
+    const char *at = end;
+    while (at > begin && at[-1] == '\\')
+        at--;
+    return *end == '\n' && (end - at) % 2 == 1;
+}
+
 /* The line at AT with those that it goes on in: all but the last one end with a backslash, a comment with its line. */
 static char *line_copy(const char *at, size_t *length)
 {
     const char stops[] = {'\n', FILE_END, 0};
     bool comment = at[strspn(at, " \t")] == '#';
     *length = strcspn(at, stops);
-    while (!comment && *length > 0 && at[*length - 1] == '\\' && at[*length] == '\n')
+    while (!comment && line_goes_on(at, at + *length))
         *length += 1 + strcspn(at + *length + 1, stops);
     char *copy = strndup(at, *length);
     for (char *break_at = copy; break_at && (break_at = strstr(break_at, "\\\n"));)
-        memset(break_at, ' ', 2);
+        memmove(break_at, break_at + 2, strlen(break_at + 2) + 1);
     return copy;
 }
 
