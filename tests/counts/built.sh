@@ -2,7 +2,7 @@
 # What 8 bytes cost a program that was built for MPICH or Open MPI, beside the same one built with our mpicc: instructions
 # (callgrind, 10,000 times a receive, a send to itself and a wait); 10 more at most for MPICH, whose handles are numbers as
 # ours are, 50 for Open MPI, whose handles are addresses that are looked up. bench/fortran has the times.
-# timeout: 120 takes: 8
+# timeout: 400 takes: 8
 # presets: release
 set -u
 source "$VIADUCT_SOURCE/tests/lib/shell"

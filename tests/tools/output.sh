@@ -139,11 +139,14 @@ wait $job
 [ $? = 1 ] && [ $(wc -l <$work/err) = 1 ] || fail "a full disk is told twice: $(cat $work/err)"
 
 # orphans of ranks that end together leave no zombies
-$mpiexec -n 1 sh -c "mkfifo $work/go; for i in \$(seq 50); do (sh -c 'read x <$work/go' &); done; exec sleep 100" & job=$!
+mkfifo $work/go
+exec 7<>$work/go # it stays open: an orphan may be seen before it has opened it
+$mpiexec -n 1 sh -c "for i in \$(seq 50); do (sh -c 'read x <$work/go' &); done; exec sleep 100" & job=$!
 orphans() { [ $(processes -P $job -x sh | wc -l) = $1 ]; }
 eventually 20 orphans 50 || fail "no orphans: $(ps --ppid $job)"
-exec 7>$work/go; exec 7>&-
+printf '\n%.0s' {1..50} >&7
 eventually 5 orphans 0 || fail "zombies: $(ps --ppid $job -o stat=,comm= | sort | uniq -c)"
+exec 7>&-
 kill -TERM $job
 wait $job 2>/dev/null
 
