@@ -246,6 +246,8 @@ static int ask(struct call *call, int place, bool wait)
 {
     int ms = !wait || call->at_once ? 0 : ms_left(call);
     int n = sock_real.epoll_pwait(call->fd, call->events + call->count, call->room - call->count, ms, call->mask);
+    call->set->rounds = 0;
+    call->set->asked = clock_ticks();
     if (n > 0)
         translate(call, place, n);
     return n;
@@ -309,8 +311,6 @@ static int collect_placed(struct call *call, int place)
     if (news || (sock_place_next(place, 0) < SOCK_FILES && kernel_due(set))) {
         if (ask(call, place, false) < 0)
             return -1;
-        set->rounds = 0;
-        set->asked = clock_ticks();
         set->full = call->count == call->room;
         if (set->full)
             return call->count;
