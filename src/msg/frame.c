@@ -55,6 +55,8 @@ static int frame_scattered(struct msg_peer *peer, uint64_t header, struct iovec 
     struct type_cursor place = *from;
     int pieces;
     if (vtype_gather(&place, piece + heads, MSG_PIECES - heads, bytes, &pieces) == bytes) {
+        if (heads + pieces == 0)
+            piece[pieces++] = (struct iovec){NULL, 0};
         int error = msg_peer_send(peer, header, piece, heads + pieces);
         if (error == OK)
             *from = place;

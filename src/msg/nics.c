@@ -197,6 +197,7 @@ bool vmsg_nics_arm(struct vi_wait *from)
     bool quiet = msg_progress_enter();
     if (!quiet)
         return false;
+    vmsg_engine.looks = 0; /* the next round looks at all: something may have come from others */
     for (uint32_t i = 0; i < vmsg_engine.nics && quiet; i++)
         quiet = vi_arm(vmsg_engine.nic[i], VI_ARM_SLEEP, &from[i]) == OK;
     msg_progress_leave();

@@ -251,7 +251,8 @@ static bool is_better(const struct msg_far *far, int rail, int best)
     return up != best_up ? up : vi_caps(far->vi[rail])->trip_ns < vi_caps(far->vi[best])->trip_ns;
 }
 
-/* What awaits the peer may poll its only rail alone; of several, a frame may come over any. */
+/* What awaits the peer may poll its only rail alone; of several, a frame may come over any. Release: pairs with
+ * msg_progress_for, which holds progress as this does. */
 static void lane_set(struct msg_peer *peer)
 {
     __atomic_store_n(&peer->lane, peer->far->held == 1 ? peer->vi : NULL, __ATOMIC_RELEASE);
@@ -348,7 +349,6 @@ static void rail_lose(struct msg_peer *peer, int rail, int cause)
         loss_tell(peer, vi, cause);
     far->vi[rail] = NULL;
     far->held--;
-    __atomic_store_n(&peer->lane, NULL, __ATOMIC_RELEASE);
     vmsg_replay_lost(&far->replay, rail);
     vmsg_way_lost(peer, vi);
     vi_disconnect_abruptly(vi);

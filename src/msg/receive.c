@@ -88,7 +88,7 @@ int vmsg_recv(struct msg_context *context, int rank, int tag, void *data, uint64
     int error = receive_start(&request, &from, &buffer, MSG_AT_ONCE);
     if (unlikely(error))
         return error;
-    error = msg_wait(&request, 1);
+    error = msg_wait(&request, false, 1);
     if (result)
         *result = request.result;
     return error;

@@ -7,23 +7,17 @@ static unsigned pair_of(uint64_t name) { return (unsigned)(name >> 32); }
 
 /* ---- frames ------------------------------------------------------------------------------------------------------ */
 
-static uint64_t size_of(uint64_t length) { return msg_replay_frame_size(length); }
-
-static struct msg_replay_frame *frame_at(const struct msg_replay *replay, uint64_t place)
-{
-    return msg_replay_frame_at(replay, place);
-}
-
 static uint64_t place_behind(const struct msg_replay *replay, uint64_t place)
 {
-    const struct msg_replay_frame *frame = frame_at(replay, place);
-    return frame->length == SKIP ? (place | (replay->size - 1)) + 1 : place + size_of(frame->length);
+    const struct msg_replay_frame *frame = msg_replay_frame_at(replay, place);
+    return frame->length == SKIP ? (place | (replay->size - 1)) + 1 : place + msg_replay_frame_size(frame->length);
 }
 
 /* Past what fills the end of the ring, if PLACE is there. */
 static uint64_t frame_from(const struct msg_replay *replay, uint64_t place)
 {
-    return place != replay->end && frame_at(replay, place)->length == SKIP ? place_behind(replay, place) : place;
+    bool skip = place != replay->end && msg_replay_frame_at(replay, place)->length == SKIP;
+    return skip ? place_behind(replay, place) : place;
 }
 
 /* Bytes from the end of what is kept to the end of the ring. */
@@ -42,10 +36,10 @@ static struct msg_replay_frame *frame_append(struct msg_replay *replay, uint64_t
 {
     uint64_t left = ring_straight(replay);
     if (unlikely(bytes > left)) {
-        frame_at(replay, replay->end)->length = SKIP;
+        msg_replay_frame_at(replay, replay->end)->length = SKIP;
         replay->end += left;
     }
-    struct msg_replay_frame *frame = frame_at(replay, replay->end);
+    struct msg_replay_frame *frame = msg_replay_frame_at(replay, replay->end);
     replay->end += bytes;
     return frame;
 }
@@ -61,10 +55,10 @@ static int ring_move(struct msg_replay *replay, uint64_t size)
         return vbase_fail(ERR_MEMORY, "%llu bytes for frames that are not acknowledged", (unsigned long long)size);
     for (uint64_t place = replay->first; (place = frame_from(replay, place)) != replay->end;
          place = place_behind(replay, place)) {
-        const struct msg_replay_frame *frame = frame_at(replay, place);
+        const struct msg_replay_frame *frame = msg_replay_frame_at(replay, place);
         if (place == frame_from(replay, replay->next))
             other.next = other.end;
-        memcpy(frame_append(&other, size_of(frame->length)), frame, sizeof *frame + frame->length);
+        memcpy(frame_append(&other, msg_replay_frame_size(frame->length)), frame, sizeof *frame + frame->length);
     }
     if (replay->next == replay->end)
         other.next = other.end;
@@ -99,7 +93,7 @@ struct msg_replay_frame *vmsg_replay_next(const struct msg_replay *replay)
 {
     if (likely(replay->next == replay->end) || replay->doubt)
         return NULL;
-    return frame_at(replay, frame_from(replay, replay->next));
+    return msg_replay_frame_at(replay, frame_from(replay, replay->next));
 }
 
 void vmsg_replay_went(struct msg_replay *replay)
@@ -120,7 +114,8 @@ bool vmsg_replay_acknowledged(struct msg_replay *replay, uint32_t upto)
         replay->first = replay->next = replay->end = 0;
         return true;
     }
-    while ((int32_t)(frame_at(replay, replay->first = frame_from(replay, replay->first))->sequence - upto) <= 0)
+    while (replay->first = frame_from(replay, replay->first),
+           (int32_t)(msg_replay_frame_at(replay, replay->first)->sequence - upto) <= 0)
         replay->first = place_behind(replay, replay->first);
     if (replay->next < replay->first)
         replay->next = replay->first;

@@ -125,8 +125,8 @@ struct msg_replay_frame *vmsg_replay_next(const struct msg_replay *replay);
 void vmsg_replay_went(struct msg_replay *replay); /* the next one did */
 /* Only if msg_replay_ready: keeps frame sent + 1. The caller sends it over the main rail at once, then calls
  * msg_replay_kept_went, or msg_replay_drop if the rail refused it: nothing else may happen in between. ERR_AGAIN,
- * ERR_MEMORY: there is no room for it. */
-static inline __attribute__((always_inline)) int msg_replay_keep(struct msg_replay *replay, uint64_t header,
+ * ERR_MEMORY: there is no room for it. One piece at least, which may be empty. */
+static inline __attribute__((always_inline)) MUST_CHECK int msg_replay_keep(struct msg_replay *replay, uint64_t header,
                                                                  const struct iovec *piece, int pieces,
                                                                  struct msg_replay_frame **out)
 {
@@ -134,8 +134,9 @@ static inline __attribute__((always_inline)) int msg_replay_keep(struct msg_repl
     for (int i = 1; unlikely(i < pieces); i++)
         length += piece[i].iov_len;
     uint64_t bytes = msg_replay_frame_size(length), at = replay->end & (replay->size - 1);
-    struct msg_replay_frame *frame = msg_replay_frame_at(replay, at);
+    struct msg_replay_frame *frame;
     if (likely(at + bytes <= replay->size && replay->end - replay->first + bytes <= replay->size)) {
+        frame = msg_replay_frame_at(replay, at);
         replay->end += bytes;
     } else {
         int error = vmsg_replay_append(replay, bytes, &frame);

@@ -430,7 +430,10 @@ static inline __attribute__((always_inline)) int wait_for(bool (*ready)(void *),
 
 static bool request_ready(void *request) { return vmsg_request_done(request); }
 
-int vmsg_wait(struct msg_request *request) { return msg_wait(request, TUNED(POLL_EVENTS)); }
+int vmsg_wait(struct msg_request *request)
+{
+    return msg_wait(request, request->kind == MSG_WORD, TUNED(POLL_EVENTS));
+}
 
 int vmsg_wait_on(struct msg_request *request)
 {

@@ -46,11 +46,11 @@ void vmsg_words_end(int world, int error);        /* progress held; those that a
 
 /* ---- progress.c -------------------------------------------------------------------------------------------------- */
 bool vmsg_poll_all(const struct vi *lane); /* progress held; LANE: what the next rounds poll alone; NULL: none */
-bool vmsg_chores_do(void);                             /* progress held */
+bool vmsg_chores_do(void);                 /* progress held */
 
 /* A round for a thread that waits for REQUEST; NULL: for anything. It looks only at the lane on which the answer must
  * come, or at the word, but at all now and then: other ranks must not starve. BUDGET: of messages. A blocking receive
- * takes one, as the next one has no receive yet. */
+ * takes one, as the next one has no receive yet. WORD: of that kind. */
 bool vmsg_progress_for(struct msg_request *request);
 static inline __attribute__((always_inline)) bool msg_progress_for(struct msg_request *request, bool word,
                                                                   int budget)
@@ -84,12 +84,12 @@ static inline __attribute__((always_inline)) bool msg_progress_for(struct msg_re
 
 int vmsg_wait_on(struct msg_request *request); /* it is not done yet */
 
-/* Waits until a receive is done; returns its error. If it is done already, one load is enough. */
-static inline int msg_wait(struct msg_request *request, int budget)
+/* Waits until the request is done; returns its error. If it is done already, one load is enough. */
+static inline int msg_wait(struct msg_request *request, bool word, int budget)
 {
     if (!vmsg_request_done(request)) {
         __atomic_store_n(&request->waited, true, __ATOMIC_RELAXED);
-        (void)msg_progress_for(request, false, budget);
+        (void)msg_progress_for(request, word, budget);
     }
     return likely(vmsg_request_done(request)) ? request->result.error : vmsg_wait_on(request);
 }

@@ -14,11 +14,18 @@
 
 int verbs_receives_post(struct verbs_adapter *adapter)
 {
-    struct ibverbs_recv_wr *bad;
+    struct ibverbs_recv_wr *bad = NULL;
     int number = adapter->port.context->ops.post_srq_recv(adapter->srq, adapter->back, &bad);
-    adapter->back = NULL;
+    adapter->back = number ? bad : NULL;
     adapter->backs = 0;
-    return number ? vbase_fail(ERR_LINK_DOWN, "%s takes no receive: %s", adapter->name, strerror(number)) : OK;
+    for (const struct ibverbs_recv_wr *left = adapter->back; left; left = left->next)
+        adapter->backs++;
+    if (!number)
+        return OK;
+    base_lock(&adapter->lock);
+    adapter->failed = true; /* senders would wait for receives without end */
+    base_unlock(&adapter->lock);
+    return vbase_fail(ERR_LINK_DOWN, "%s takes no receive: %s", adapter->name, strerror(number));
 }
 
 uint8_t *verbs_block_take(struct verbs_adapter *adapter)

@@ -191,11 +191,11 @@ receive_complete(struct verbs_adapter *adapter, struct verbs_receive *receive, s
     }
     receive->wr.next = adapter->back; /* its block is free: it is posted again together with others */
     adapter->back = &receive->wr;
-    if (unlikely(++adapter->backs == TUNED(VERBS_BACK)) && verbs_receives_post(adapter) != OK)
+    if (unlikely(++adapter->backs >= TUNED(VERBS_BACK)) && verbs_receives_post(adapter) != OK)
         LOG_ERROR("%s", vbase_error_detail());
 }
 
-static inline __attribute__((always_inline)) bool complete(struct verbs_adapter *adapter, int budget)
+static inline __attribute__((always_inline)) bool events_tell(struct verbs_adapter *adapter, int budget)
 {
     const struct verbs_nic *nic = adapter->home;
     bool moved = false;
@@ -220,25 +220,38 @@ static inline __attribute__((always_inline)) bool complete(struct verbs_adapter 
     return true;
 }
 
-bool verbs_complete(struct verbs_adapter *adapter) { return complete(adapter, 0); }
+bool verbs_complete(struct verbs_adapter *adapter) { return events_tell(adapter, 0); }
+
+/* Each time another adapter is the first: where one uses up the budget the others have turns. */
+static COLD bool several_tell(struct verbs_nic *nic, int budget)
+{
+    bool moved = false;
+    nic->first = (nic->first + 1) % nic->adapters;
+    for (int i = 0; i < nic->adapters && nic->call.told < budget && !nic->enough; i++)
+        moved |= events_tell(nic->adapter[(nic->first + i) % nic->adapters], budget);
+    return moved;
+}
 
 int verbs_poll(struct vi_nic *base, struct vi *only, int budget, unsigned flags)
 {
     struct verbs_nic *nic = verbs_nic_of(base);
-    bool moved = false; /* credit or room, too, lets a queue go on */
-    int i = 0;
     (void)flags;
     nic->call.told = 0;
     nic->enough = false;
-    do
-        moved |= complete(nic->adapter[i], budget);
-    while (unlikely(++i < nic->adapters) && nic->call.told < budget && !nic->enough);
+    /* that of the awaited vi alone, a hint: it is written by who sends, and NULL until then */
+    struct verbs_adapter *adapter = only                 ? __atomic_load_n(&verbs_vi_of(only)->adapter, __ATOMIC_RELAXED)
+                                    : nic->adapters == 1 ? nic->adapter[0]
+                                                         : NULL;
+    /* credit or room, too, lets a queue go on */
+    bool moved = likely(adapter) ? events_tell(adapter, budget) : several_tell(nic, budget);
     if (unlikely(atomic_load_explicit(&nic->writing, memory_order_relaxed) > 0))
         verbs_writers_flush(nic);
-    if (unlikely(!only))
-        nic->busy = moved ? nic->busy + 1 : VERBS_DEPTH;
+    if (moved)
+        nic->busy++;
+    else if (!only)
+        nic->busy = VERBS_DEPTH;
     if (unlikely((!only && (nic->busy >= VERBS_DEPTH || nic->asked == 0)) ||
                  atomic_load_explicit(&nic->call.ordered, memory_order_relaxed)))
         verbs_sockets_look(nic);
-    return nic->call.told + moved;
+    return nic->call.told ? nic->call.told : moved;
 }

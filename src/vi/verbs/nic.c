@@ -1,4 +1,4 @@
-/* The verbs nic: opening, polling, sleeping, and the end.
+/* The verbs nic: opening, looking at sockets, sleeping, and the end. Its poll is in complete.c.
  *
  * To look at completions is to read memory, so it is done at every poll. To look at sockets, by which connections come
  * and end, is a system call: done every now and then, and when something is ordered; by polls that find completions,
@@ -38,7 +38,7 @@ static void adapter_look(struct verbs_adapter *adapter)
     }
 }
 
-/* Connections that are to be ended were ordered to be. */
+/* What verbs_break_later has left to do is done here as well: it has set `ordered`. */
 void verbs_sockets_look(struct verbs_nic *nic)
 {
     struct epoll_event event[EVENTS];
@@ -89,7 +89,7 @@ static int arm_sleep(struct verbs_nic *nic, struct vi_wait *wait)
     /* only now: a thread that orders sets the timer, too, and the line above has set it anew */
     if (!quiet || atomic_load_explicit(&nic->call.ordered, memory_order_relaxed) ||
         epoll_wait(nic->call.epoll, &event, 1, 0) != 0) {
-        nic->asked = 0; /* the next poll looks */
+        nic->asked = 0; /* the next poll of all looks */
         return ERR_AGAIN;
     }
     *wait = (struct vi_wait){.futex = NULL, .descriptor = nic->call.epoll, .events = POLLIN};

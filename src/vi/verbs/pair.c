@@ -56,7 +56,7 @@ int verbs_pair_make(struct verbs_vi *vi, struct verbs_adapter *adapter)
     if (adapter->home->library->ibv_query_port(adapter->port.context, adapter->port.number, &port) ||
         port.state != IBVERBS_PORT_ACTIVE)
         return vbase_fail(ERR_LINK_DOWN, "port %u of %s is down", adapter->port.number, adapter->name);
-    vi->adapter = adapter;
+    __atomic_store_n(&vi->adapter, adapter, __ATOMIC_RELAXED); /* verbs_poll looks */
     vi->state = VERBS_MEETING;
     for (uint32_t i = 0; i < VERBS_PLACES; i++)
         vi->place[i].vi = vi;

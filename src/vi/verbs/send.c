@@ -1,9 +1,9 @@
 /* The way out of a vi: frames, and those that wait because there is no queue pair yet or no room. Called by the thread
  * that sends on the vi, and by the poll; everything here happens under vi->lock.
  *
- * What is short goes inline, with its frame, in one request of several pieces. What is longer goes from where it lies,
- * if that is registered and stays as it is (VI_STAYS); else it is copied into a block that is registered, and comes
- * back when the request is complete. */
+ * What is short goes inline, with its frame, in one request: in one piece where there is room before it (VI_STAYS).
+ * What is longer goes from where it lies, if that is registered and stays as it is; else it is copied into a block that
+ * is registered, and comes back when the request is complete. */
 #include "vi/verbs/verbs.h"
 
 uint64_t verbs_total(const struct iovec *piece, int pieces)
@@ -223,9 +223,10 @@ static __attribute__((noinline)) int send_slowly(struct verbs_vi *vi, uint64_t h
 int verbs_send(struct vi *base, uint64_t header, const struct iovec *piece, int pieces, unsigned flags)
 {
     struct verbs_vi *vi = verbs_vi_of(base);
-    if (likely(flags & VI_STAYS && piece->iov_len + sizeof(struct verbs_frame) <= vi->inlined)) {
+    if (likely(flags & VI_STAYS)) {
         base_lock(&vi->lock);
-        if (likely(room_there(vi) && vi->state == VERBS_UP && !vi->kept)) {
+        if (likely(piece->iov_len + sizeof(struct verbs_frame) <= vi->inlined && room_there(vi) &&
+                   vi->state == VERBS_UP && !vi->kept)) {
             verbs_count(vi, 1);
             int error = short_post(vi, header, piece);
             if (unlikely(error))

@@ -14,8 +14,8 @@ void verbs_break_later(struct verbs_vi *vi, int cause)
     vi->cause = cause;
     snprintf(vi->why, sizeof(vi->why), "%s", vbase_error_detail());
     list_append(&verbs_home(vi)->broken, &vi->broken);
-    /* relaxed: the same thread polls */
-    atomic_store_explicit(&verbs_home(vi)->call.ordered, true, memory_order_relaxed);
+    /* release: as call_order, whose order it may hide */
+    atomic_store_explicit(&verbs_home(vi)->call.ordered, true, memory_order_release);
 }
 
 void verbs_broken_end(struct verbs_nic *nic)

@@ -151,7 +151,8 @@ struct verbs_nic {
     int adapters;
     bool enough;
     uint64_t asked, tick_ask; /* ticks: the last look at sockets; 0: the next poll looks */
-    uint32_t busy;            /* polls of all since then that found completions */
+    uint32_t busy;            /* polls since then that found completions */
+    int first;                /* of the adapters, in the last poll of all */
     struct list attached, broken;
     struct base_lock writers_lock;
     struct list writers;      /* vis with kept frames */
@@ -198,10 +199,10 @@ void verbs_adapter_events(struct verbs_adapter *adapter); /* what its driver tel
 int verbs_pair_make(struct verbs_vi *vi, struct verbs_adapter *adapter) MUST_CHECK;
 int verbs_pair_connect(struct verbs_vi *vi) MUST_CHECK;
 void verbs_pair_end(struct verbs_vi *vi);          /* under vi->lock: when it returns nothing of it lands any more */
-int verbs_post_failed(struct verbs_vi *vi, struct verbs_place *at, int number) COLD;
+int verbs_post_failed(struct verbs_vi *vi, struct verbs_place *at, int number) COLD MUST_CHECK;
 /* LENGTH bytes. There must be a place. PLACE: what is to be done when it is complete, of this very vi; NULL:
  * nothing. */
-static inline __attribute__((always_inline)) int verbs_post(struct verbs_vi *vi, struct ibverbs_send_wr *wr,
+static inline __attribute__((always_inline)) MUST_CHECK int verbs_post(struct verbs_vi *vi, struct ibverbs_send_wr *wr,
                                                             uint64_t length, const struct verbs_place *place)
 {
     struct verbs_place *at = &vi->place[vi->posted % VERBS_PLACES];
