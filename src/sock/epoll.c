@@ -132,12 +132,23 @@ void sock_set_closed(int fd)
         sock_set_free(number);
 }
 
+/* Of this member only the kernel tells. */
+static void foreign_add(struct sock_set *set)
+{
+    if (set) {
+        atomic_store(&set->foreign, true);
+        atomic_store(&set->mixed, true);
+    }
+}
+
 /* A connection in two sets, or in one that we do not know: the kernel alone can tell, so it is to carry the bytes. */
 static int second_set(struct sock_file *file, int fd, int what, int member, struct epoll_event *event)
 {
     int result = sock_real.epoll_ctl(fd, what, member, event);
-    if (result == 0 && what == EPOLL_CTL_ADD)
+    if (result == 0 && what == EPOLL_CTL_ADD) {
         atomic_store(&file->link->many, true);
+        foreign_add(sock_set_of(fd));
+    }
     return result;
 }
 
@@ -179,10 +190,8 @@ int sock_epoll_ctl(int fd, int what, int member, struct epoll_event *event)
     if (!file) {
         if (sock_set_of(member))
             sock_set_nested(member);
-        if (set && what == EPOLL_CTL_ADD) {
-            atomic_store(&set->foreign, true);
-            atomic_store(&set->mixed, true);
-        }
+        if (what == EPOLL_CTL_ADD)
+            foreign_add(set);
         return sock_real.epoll_ctl(fd, what, member, event);
     }
     sock_lock(&file->link->receive);

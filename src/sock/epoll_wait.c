@@ -16,7 +16,7 @@
 
 #define KERNEL_EVERY 16    /* calls that found something in rings, */
 #define KERNEL_NS    20000 /* or so long, until the kernel is asked; */
-#define ENDS_NS      100000000 /* so long where all are joined */
+#define ENDS_NS      1000000 /* so long where all are joined */
 #define ASK_EVERY    64 /* looks of a waiter that polls, until it asks the kernel */
 #define EVENTS       256
 
@@ -295,20 +295,28 @@ static void others_wake(struct call *call, int place)
     errno = saved;
 }
 
-static bool kernel_due(struct sock_set *set)
+/* Bits are there. Whether all members go by rings is looked up rarely, as there may be many. If so, calls count only
+ * where each may tell several: one that tells one at a time makes many. */
+static bool kernel_due(const struct call *call)
 {
-    bool full = set->full;
+    struct sock_set *set = call->set;
+    uint64_t now = clock_ticks(), rarely = vbase_clock_ticks_of_ns(ENDS_NS);
+    bool full = set->full, mixed = atomic_load_explicit(&set->mixed, memory_order_relaxed);
     set->full = false;
-    bool mixed = atomic_load_explicit(&set->mixed, memory_order_relaxed);
-    uint64_t limit = vbase_clock_ticks_of_ns(mixed ? KERNEL_NS : ENDS_NS);
-    return !full && ((mixed && ++set->rounds >= KERNEL_EVERY) || clock_ticks() - set->asked >= limit);
+    if (mixed && !atomic_load_explicit(&set->foreign, memory_order_relaxed) && now - set->looked >= rarely) {
+        set->looked = now;
+        mixed = sock_set_is_mixed(call->number);
+    }
+    return !full && (((mixed || call->room > 1) && ++set->rounds >= KERNEL_EVERY) ||
+                     now - set->asked >= (mixed ? vbase_clock_ticks_of_ns(KERNEL_NS) : rarely));
 }
 
 static int collect_placed(struct call *call, int place)
 {
     struct sock_set *set = call->set;
-    bool news = unlikely(atomic_load_explicit(&set->news, memory_order_relaxed)) && atomic_exchange(&set->news, false);
-    if (news || (sock_place_next(place, 0) < SOCK_FILES && kernel_due(set))) {
+    bool news = unlikely(atomic_load_explicit(&set->news, memory_order_relaxed)) && !set->full &&
+                atomic_exchange(&set->news, false);
+    if (news || (sock_place_next(place, 0) < SOCK_FILES && kernel_due(call))) {
         if (ask(call, place, false) < 0)
             return -1;
         set->full = call->count == call->room;

@@ -43,18 +43,16 @@ void sock_link_by_kernel(const struct sock_link *link)
         atomic_store(&sock_set_at(number)->mixed, true);
 }
 
-void sock_link_by_ring(const struct sock_link *link)
+bool sock_set_is_mixed(uint32_t number)
 {
-    uint32_t number = atomic_load(&link->set);
-    struct sock_set *set = number ? sock_set_at(number) : NULL;
-    if (!set || atomic_load(&set->foreign))
-        return;
-    atomic_store(&set->mixed, false); /* first: one that enters now says so behind this */
-    bool found = false;
+    struct sock_set *set = sock_set_at(number);
+    atomic_store(&set->mixed, false); /* first: what enters now, or leaves its ring, says so behind this */
+    bool found = atomic_load(&set->foreign);
     for (uint32_t i = 1; i < sock_link_end() && !found; i++)
         found = atomic_load(&sock_link_at(i)->set) == number && !by_ring(sock_link_at(i));
     if (found)
         atomic_store(&set->mixed, true);
+    return found;
 }
 
 struct sock_pass *sock_pass_at(uint32_t place) { return &family->pass[place]; }

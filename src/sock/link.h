@@ -119,7 +119,7 @@ struct sock_set {
     _Atomic bool foreign;         /* it has, or had, a member that is no connection */
     _Atomic bool mixed;           /* that, or one of which the kernel carries a direction */
     uint32_t cursor, rounds; /* where the next look begins; calls since the kernel was asked, */
-    uint64_t asked;          /* and when */
+    uint64_t asked, looked;  /* and when; when `mixed` was looked up */
     bool full;               /* the kernel's events left no room for those of rings */
 } ALIGNED(64);
 #define SOCK_SETS 4096u
@@ -172,9 +172,9 @@ uint32_t sock_link_end(void); /* all numbers in use are below */
 uint32_t sock_link_hint(void); /* where the search for a free one begins */
 struct sock_set *sock_set_at(uint32_t number); /* 0 < number < SOCK_SETS */
 uint32_t sock_sets_end(void);
-/* A direction is the kernel's, or has gone to the ring: tells the set that it is in whether to ask the kernel. */
+/* A direction is the kernel's: the set that it is in, if any, has to ask for it. */
 void sock_link_by_kernel(const struct sock_link *link);
-void sock_link_by_ring(const struct sock_link *link);
+bool sock_set_is_mixed(uint32_t number); /* looked up anew */
 /* The number of a new set, held by this process; 0: there is none. And nobody holds it any more. */
 uint32_t sock_set_take(void);
 void sock_set_free(uint32_t number);

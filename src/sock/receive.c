@@ -46,7 +46,6 @@ void sock_in_enter(struct sock_link *link)
 {
     SOCK_STEP(ring_entered);
     atomic_store(&link->in_phase, PHASE_RING);
-    sock_link_by_ring(link);
 }
 
 /* Before the switch: bytes are looked at, then the offset is read, then they are taken. */

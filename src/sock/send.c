@@ -35,7 +35,6 @@ bool sock_out_switch(struct sock_file *file)
     if (switched) {
         sock_tcp_hasten(sock_fd(file), link->kept);
         atomic_store(&link->out_phase, PHASE_RING);
-        sock_link_by_ring(link);
     } else if (known) {
         atomic_store(&link->out_phase, PHASE_BACK);
     }

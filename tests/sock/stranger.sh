@@ -25,11 +25,11 @@ calls plain env
 calls ours "$VIADUCT_BIN/viaduct" sock --
 diff "$work/plain" "$work/ours" >"$work/diff" || { fail "other system calls than without the preload:"; cat "$work/diff"; }
 
-# Two preloaded ends in one thread: no system call (but the kernel is asked for ends of connections once in 0.1 s) and, as the program itself counts them, no allocation.
+# Two preloaded ends in one thread: no system call (but once in a millisecond the kernel is asked for ends of connections) and, as the program itself counts them, no allocation.
 strace -qq -o "$work/self" "$VIADUCT_BIN/viaduct" sock -- "$programs/exchange" self 4000 || fail "exchange with itself"
 [ "$(grep -c getppid "$work/self")" = 2 ] || fail "the marks are not in the trace"
 count=$(awk '/getppid/ { marks++; next } marks == 1' "$work/self" | wc -l)
-[ "$count" -le 1 ] || { fail "$count system calls in 4000 exchanges of a joined connection"; tail -n 5 "$work/self"; }
+[ "$count" -le 20 ] || { fail "$count system calls in 4000 exchanges of a joined connection"; tail -n 5 "$work/self"; }
 
 expect 0 '~^usage: viaduct sock' '' "$VIADUCT_BIN/viaduct" sock --help
 expect 2 '' '~^usage' "$VIADUCT_BIN/viaduct" sock
