@@ -239,9 +239,9 @@ int verbs_poll(struct vi_nic *base, struct vi *only, int budget, unsigned flags)
     nic->call.told = 0;
     nic->enough = false;
     /* that of the awaited vi alone, a hint: it is written by who sends, and NULL until then */
-    struct verbs_adapter *adapter = only                 ? __atomic_load_n(&verbs_vi_of(only)->adapter, __ATOMIC_RELAXED)
-                                    : nic->adapters == 1 ? nic->adapter[0]
-                                                         : NULL;
+    struct verbs_adapter *adapter = nic->adapters == 1 ? nic->adapter[0] : NULL;
+    if (only)
+        adapter = __atomic_load_n(&verbs_vi_of(only)->adapter, __ATOMIC_RELAXED);
     /* credit or room, too, lets a queue go on */
     bool moved = likely(adapter) ? events_tell(adapter, budget) : several_tell(nic, budget);
     if (unlikely(atomic_load_explicit(&nic->writing, memory_order_relaxed) > 0))
