@@ -116,7 +116,7 @@ struct sock_set {
     _Atomic bool news;            /* a registration of which the kernel has not been asked yet */
     _Atomic uint32_t generation;  /* counts the uses of this memory */
     int fd;
-    _Atomic bool foreign;         /* it has, or had, a member that is no connection */
+    _Atomic bool foreign;         /* it has, or had, a member that is no connection, or one of two sets */
     _Atomic bool mixed;           /* that, or one of which the kernel carries a direction */
     uint32_t cursor, rounds; /* where the next look begins; calls since the kernel was asked, */
     uint64_t asked, looked;  /* and when; when `mixed` was looked up */
