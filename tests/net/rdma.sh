@@ -16,5 +16,5 @@ export DOUBLE_GIDS=10.77.0.1,10.77.0.9
 expect 0 "~no way +over verbs: it cannot be used there.*$ways.*together +2 ways" "" timeout 40 $doctor h1
 rm -f "$work/memory"
 export DOUBLE_GIDS=10.77.0.9,10.77.0.2
-expect 0 "~no way +over verbs: no active port of an RDMA device has.*$ways.*together +2 ways" "" timeout 40 $doctor h1
+expect 0 "~no way +over verbs: no active port of an RDMA device belongs.*$ways.*together +2 ways" "" timeout 40 $doctor h1
 finish

@@ -4,6 +4,7 @@
  * what happens as software RoCE does; of time it says nothing.
  *
  * DOUBLE_GIDS: addresses of IPv4 with commas, which the devices have as GIDs of RoCE v2; 127.0.0.1 and 192.0.2.2.
+ * DOUBLE_SUBNET: they are of InfiniBand, in the subnet of this number; see ipoib.c. Not set: RoCE v2.
  * DOUBLE_DOWN: the device whose port is down.
  * DOUBLE_COUNTS: a file to which each process adds a line at its end: what it has counted, a name before each number.
  *
@@ -20,6 +21,7 @@
 #include <unistd.h>
 
 #define DEVICES 2
+#define LID(device) ((uint16_t)(7 + (device)))
 #define OBJECTS 4096
 #define PIECES  16
 #define INLINE  256
@@ -111,9 +113,9 @@ __attribute__((destructor)) static void counts_write(void)
     FILE *file = path ? fopen(path, "a") : NULL;
     if (!file)
         return;
-    fprintf(file, "sends %lu doorbells %lu receives %lu registered %lu polls %lu connected %lu levels %lu classes %lu\n",
+    fprintf(file, "sends %lu doorbells %lu receives %lu registered %lu polls %lu connected %lu levels %lu classes %lu global %lu lids %lu\n",
             counts.sends, counts.send_doorbells, counts.receives, counts.registered, counts.polls, counts.connected, counts.levels,
-            counts.classes);
+            counts.classes, counts.global, counts.lids);
     fclose(file);
 }
 
@@ -562,6 +564,13 @@ int ibv_query_device(struct ibv_context *context, struct ibv_device_attr *attr)
     return 0;
 }
 
+/* Of InfiniBand; 0: the devices are of RoCE. */
+static uint8_t subnet(void)
+{
+    const char *number = getenv("DOUBLE_SUBNET");
+    return number ? (uint8_t)atoi(number) : 0;
+}
+
 int (ibv_query_port)(struct ibv_context *context, uint8_t port, struct _compat_ibv_port_attr *compat)
 {
     const char *down = getenv("DOUBLE_DOWN");
@@ -571,7 +580,8 @@ int (ibv_query_port)(struct ibv_context *context, uint8_t port, struct _compat_i
     *(struct ibv_port_attr *)(void *)compat =
         (struct ibv_port_attr){.state = is_down ? IBV_PORT_DOWN : IBV_PORT_ACTIVE, .max_mtu = IBV_MTU_4096, .active_mtu = IBV_MTU_4096,
                                .gid_tbl_len = 2, .max_msg_sz = 1u << 30, .pkey_tbl_len = 1, .active_width = 2, .active_speed = 32,
-                               .phys_state = is_down ? 3 : 5, .link_layer = IBV_LINK_LAYER_ETHERNET};
+                               .phys_state = is_down ? 3 : 5, .link_layer = subnet() ? IBV_LINK_LAYER_INFINIBAND : IBV_LINK_LAYER_ETHERNET,
+                               .lid = subnet() ? LID(context->device - all->device) : 0};
     return 0;
 }
 
@@ -584,6 +594,7 @@ int ibv_query_gid(struct ibv_context *context, uint8_t port, int index, union ib
     if (port != 1 || index < 0 || index > 1)
         return -1;
     memcpy(gid->raw, index ? mapped : local, sizeof mapped);
+    gid->raw[7] = index ? 0 : subnet();
     gid->raw[15] = (uint8_t)(number + 1);
     for (long i = 0; i < number && *at; i++)
         at += strcspn(at, ","), at += *at == ',';
@@ -597,7 +608,7 @@ int _ibv_query_gid_ex(struct ibv_context *context, uint32_t port, uint32_t index
         return ENODATA;
     entry->gid_index = index;
     entry->port_num = port;
-    entry->gid_type = IBV_GID_TYPE_ROCE_V2;
+    entry->gid_type = subnet() ? IBV_GID_TYPE_IB : IBV_GID_TYPE_ROCE_V2;
     entry->ndev_ifindex = 0;
     return 0;
 }
@@ -797,6 +808,8 @@ int ibv_modify_qp(struct ibv_qp *base, struct ibv_qp_attr *attr, int what)
             qp->attr.qp_access_flags = attr->qp_access_flags;
         if (what & IBV_QP_AV) {
             counts.connected++;
+            counts.global += attr->ah_attr.is_global;
+            counts.lids += attr->ah_attr.dlid;
             counts.levels += attr->ah_attr.sl;
             counts.classes += attr->ah_attr.grh.traffic_class;
         }

@@ -12,6 +12,7 @@ struct double_counts {
     uint64_t registered, deregistered;    /* regions */
     uint64_t polls;
     uint64_t connected, levels, classes;  /* queue pairs; sums of their service levels and traffic classes */
+    uint64_t global, lids;                /* of these by GIDs; sum of the LIDs of the others' ports */
 };
 struct double_counts *double_counted(void);
 

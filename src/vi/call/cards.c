@@ -71,7 +71,7 @@ const char *call_interface_kind(const struct call_interface *interface)
 
 static char kind_of(const struct call_interface *interface)
 {
-    static const char *const hard[] = {"", "bond", "team", "bridge", "vlan", "macvlan", "ipvlan", "vrf"};
+    static const char *const hard[] = {"", "bond", "team", "bridge", "vlan", "macvlan", "ipvlan", "vrf", "ipoib"};
     if (interface->loopback)
         return CALL_KIND_LOOPBACK;
     if (strcmp(interface->kind, "veth") == 0)
@@ -130,6 +130,7 @@ static void add_card(struct call_cards *cards, const struct call_interfaces *fro
     *card = (struct call_card){.address = from->address[at].address, .prefix = from->address[at].prefix,
                                .ordinal = (uint8_t)ordinal, .kind = kind_of(interface), .speed = interface->speed};
     snprintf(card->name, sizeof(card->name), "%s", interface->name);
+    memcpy(card->gid, interface->gid, sizeof(card->gid));
 }
 
 const struct call_card *call_card_of(const struct call_cards *cards, const struct call_address *address)

@@ -35,6 +35,7 @@ struct call_interface {
     char name[16];
     char kind[16];     /* "" for hardware, else "veth", "bridge", "bond", "tun" ... */
     char slave_of[16]; /* the kind of its master, "" without one */
+    uint8_t gid[16];   /* of the port of InfiniBand below it; zero: there is none */
     int index;
     uint32_t speed; /* Mb/s, 0 unknown */
     bool up, running, loopback;
@@ -56,7 +57,8 @@ struct call_card {
     uint8_t prefix, ordinal;
     char kind; /* enum call_card_kind */
     uint32_t speed;
-    char name[16]; /* of the interface; not told to others */
+    char name[16];   /* of the interface; not told to others, nor is what follows */
+    uint8_t gid[16]; /* as of an interface */
 };
 struct call_cards {
     uint16_t port;

@@ -27,6 +27,13 @@ static void read_kind(const struct rtattr *info, struct call_interface *to)
     }
 }
 
+/* That of InfiniBand is longer than others: 4 bytes of its own, then the GID of its port. */
+static void read_hardware(const struct rtattr *address, struct call_interface *to)
+{
+    if (RTA_PAYLOAD(address) == 4 + sizeof(to->gid))
+        memcpy(to->gid, (const char *)RTA_DATA(address) + 4, sizeof(to->gid));
+}
+
 static void read_link(const struct nlmsghdr *message, struct call_interfaces *out)
 {
     const struct ifinfomsg *link = NLMSG_DATA(message);
@@ -41,6 +48,8 @@ static void read_link(const struct nlmsghdr *message, struct call_interfaces *ou
     for (const struct rtattr *a = IFLA_RTA(link); RTA_OK(a, left); a = RTA_NEXT(a, left)) {
         if (a->rta_type == IFLA_IFNAME)
             copy_name(to->name, a);
+        else if (a->rta_type == IFLA_ADDRESS)
+            read_hardware(a, to);
         else if ((a->rta_type & NLA_TYPE_MASK) == IFLA_LINKINFO)
             read_kind(a, to);
     }

@@ -1,7 +1,7 @@
 /* Adapters: which card has an RDMA port, and what an adapter has once for all its vis: a completion queue, a shared
  * receive queue, and blocks of registered memory for receives and for sends.
  *
- * A port is found by its GID of RoCE v2, which is the address of the card. */
+ * Which port belongs to a card: port.c. */
 #include "vi/verbs/verbs.h"
 #include <fcntl.h>
 #include <poll.h>
@@ -224,7 +224,7 @@ int verbs_adapters_open(struct call_nic *base)
     base->cards.count = kept;
     if (kept == 0)
         return vbase_fail(ERR_UNSUPPORTED, none ? "this host has no RDMA device"
-                                                : "no active port of an RDMA device has the address of a network card");
+                                                : "no active port of an RDMA device belongs to a network card");
     if (kept == 1)
         nic->adapter[0]->nic.caps.adapter = 0;
     base->nic.caps = nic->adapter[0]->nic.caps;

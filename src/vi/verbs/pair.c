@@ -5,6 +5,8 @@
  * is destroyed. Only then the device writes nothing more. */
 #include "vi/verbs/verbs.h"
 
+#define GID_SUBNET 8 /* bytes of a GID */
+
 _Static_assert(TUNED(VERBS_SIGNAL) <= VERBS_PLACES - VERBS_RESERVED, "one of a full queue asks for a completion");
 
 /* ---- the beginning ----------------------------------------------------------------------------------------------- */
@@ -75,12 +77,14 @@ int verbs_pair_connect(struct verbs_vi *vi)
     const struct verbs_meeting *theirs = &vi->theirs;
     const struct verbs_adapter *adapter = vi->adapter;
     const struct ibverbs_library *library = adapter->home->library;
-    bool ethernet = adapter->port.attr.link_layer == IBVERBS_LINK_ETHERNET;
+    /* a subnet of InfiniBand knows its ports by LIDs, and has the first half of its GIDs in common */
+    bool global = adapter->port.attr.link_layer == IBVERBS_LINK_ETHERNET ||
+                  memcmp(theirs->gid, adapter->port.gid, GID_SUBNET) != 0;
     struct ibverbs_qp_attr attr = {
         .qp_state = IBVERBS_QPS_RTR, .dest_qp_num = theirs->number, .rq_psn = theirs->first,
         .path_mtu = theirs->mtu < adapter->port.attr.active_mtu ? theirs->mtu : adapter->port.attr.active_mtu,
         .max_dest_rd_atomic = adapter->read_by, .min_rnr_timer = 1,
-        .ah_attr = {.is_global = ethernet, .sgid_index = (uint8_t)adapter->port.gid_index, .hop_limit = 64,
+        .ah_attr = {.is_global = global, .sgid_index = (uint8_t)adapter->port.gid_index, .hop_limit = 64,
                     .sl = adapter->settings.level, .traffic_class = adapter->settings.class,
                     .dlid = theirs->lid, .port_num = adapter->port.number}};
     memcpy(attr.ah_attr.dgid, theirs->gid, sizeof(theirs->gid));

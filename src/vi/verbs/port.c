@@ -1,29 +1,37 @@
-/* Ports of RDMA devices: which has the address of a network card, which may be used, and its partition key. Called when
- * a nic is opened, and by what tells of them (report.c). */
+/* Ports of RDMA devices: which belongs to a network card, which may be used, and its partition key. Called when a nic
+ * is opened, and by what tells of them (report.c). */
 #include "vi/verbs/verbs.h"
 #include <arpa/inet.h>
 
-/* The GID of an address of IPv4 or IPv6. */
-static void gid_of(const struct call_address *address, uint8_t gid[16])
+/* The GID of a port that belongs to CARD. RoCE v2: the card's address. InfiniBand: it stands in the hardware address of
+ * the card (IPoIB); all zero: it is no such card. */
+static void gid_of(const struct call_card *card, bool ethernet, uint8_t gid[16])
 {
     static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
-    bool four = address->family == AF_INET;
+    bool four = card->address.family == AF_INET;
+    if (!ethernet) {
+        memcpy(gid, card->gid, sizeof(card->gid));
+        return;
+    }
     memcpy(gid, mapped, sizeof(mapped));
-    memcpy(gid + (four ? 12 : 0), address->bytes, four ? 4 : 16);
+    memcpy(gid + (four ? 12 : 0), card->address.bytes, four ? 4 : 16);
 }
 
 bool verbs_port_has(const struct ibverbs_library *library, struct verbs_port *port, const struct call_card *card,
                     const struct verbs_settings *settings)
 {
+    static const uint8_t none[16];
     struct ibverbs_gid_entry entry;
     uint8_t gid[16];
-    gid_of(&card->address, gid);
     if (library->ibv_query_port(port->context, port->number, &port->attr) || port->attr.state != IBVERBS_PORT_ACTIVE)
         return false;
+    bool ethernet = port->attr.link_layer == IBVERBS_LINK_ETHERNET;
+    uint32_t type = ethernet ? IBVERBS_GID_ROCE_V2 : IBVERBS_GID_INFINIBAND;
+    gid_of(card, ethernet, gid);
     for (uint32_t i = 0; i < VERBS_GIDS && (int)i < port->attr.gid_tbl_len; i++)
         if ((settings->gid == VERBS_GIDS || settings->gid == i) &&
             library->_ibv_query_gid_ex(port->context, port->number, i, &entry, 0, sizeof(entry)) == 0 &&
-            entry.gid_type == IBVERBS_GID_ROCE_V2 && memcmp(entry.gid, gid, sizeof(gid)) == 0) {
+            entry.gid_type == type && memcmp(entry.gid, gid, sizeof(gid)) == 0 && memcmp(gid, none, sizeof(gid)) != 0) {
             memcpy(port->gid, gid, sizeof(gid));
             port->gid_index = i;
             return true;

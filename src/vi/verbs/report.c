@@ -50,18 +50,19 @@ static const char *port_fault(const struct ibverbs_port_attr *port)
 {
     if (port->state < IBVERBS_PORT_ACTIVE && port->link_layer == IBVERBS_LINK_INFINIBAND)
         return "not used: its port is not active; a subnet manager makes it so";
-    if (port->state != IBVERBS_PORT_ACTIVE)
-        return "not used: its port is down";
-    return port->link_layer == IBVERBS_LINK_ETHERNET ? NULL : "not used: of RDMA networks only RoCE v2 is known here";
+    return port->state == IBVERBS_PORT_ACTIVE ? NULL : "not used: its port is down";
 }
 
-/* With the card whose address the port has. */
+/* With the card to which the port belongs. */
 static void report_card(const struct report *to, const struct verbs_port *at, const char *port,
                         const struct call_card *card, const char *speed)
 {
     const struct ibverbs_port_attr *attr = &at->attr;
     const char *address = call_address_text(&card->address).text;
     int key = verbs_key_find(to->library, at, &to->settings);
+    char lid[16] = "";
+    if (attr->link_layer == IBVERBS_LINK_INFINIBAND)
+        snprintf(lid, sizeof(lid), "LID %u, ", attr->lid);
     if (key < 0)
         report_line(to, "%-15s %-10s %-9s %-28s not used: it has no partition key 0x%x (VIADUCT_VERBS)", port,
                     port_kind(attr), speed, address, to->settings.key);
@@ -69,8 +70,8 @@ static void report_card(const struct report *to, const struct verbs_port *at, co
         report_line(to, "%-15s %-10s %-9s %-28s not used: VIADUCT_TRANSPORTS leaves it out", port, port_kind(attr),
                     speed, address);
     else
-        report_line(to, "%-15s %-10s %-9s %-28s used as card %s: GID %u, MTU %u, service level %u, traffic class %u, "
-                    "entry %d of partition keys", port, port_kind(attr), speed, address, card->name, at->gid_index,
+        report_line(to, "%-15s %-10s %-9s %-28s used as card %s: GID %u, %sMTU %u, service level %u, traffic class %u, "
+                    "entry %d of partition keys", port, port_kind(attr), speed, address, card->name, at->gid_index, lid,
                     128u << attr->active_mtu, to->settings.level, to->settings.class, key);
 }
 
@@ -89,9 +90,12 @@ static void report_port(const struct report *to, struct verbs_port *at)
             found = true;
             report_card(to, at, port, &to->cards.card[i], speed);
         }
+    if (!found && !fault)
+        fault = at->attr.link_layer == IBVERBS_LINK_ETHERNET
+                    ? "not used: no GID of RoCE v2 is the address of a network card"
+                    : "not used: no network card is of this port; one of IPoIB, up and with an address, is needed";
     if (!found)
-        report_line(to, "%-15s %-10s %-9s %-28s %s", port, port_kind(&at->attr), rate ? speed : "-", "-",
-                    fault ? fault : "not used: no GID of RoCE v2 is the address of a network card");
+        report_line(to, "%-15s %-10s %-9s %-28s %s", port, port_kind(&at->attr), rate ? speed : "-", "-", fault);
 }
 
 static void report_device(const struct report *to, struct ibverbs_device *device)

@@ -1,6 +1,6 @@
 /* The verbs provider's own structures. Below them lie nic, vi and link of vi/call, with its threads.
  *
- *   adapter   a port of an RDMA device that has the address of one of our cards: its queues, and registered memory
+ *   adapter   a port of an RDMA device that belongs to one of our cards: its queues, and registered memory
  *   vi        has a queue pair from attach until it is detached, or disconnected abruptly
  *   place     of a request in the send queue of a vi; requests complete in order
  *
@@ -179,7 +179,8 @@ int verbs_settings_read(struct verbs_settings *settings) MUST_CHECK;
 int verbs_settings_check(void) MUST_CHECK;
 
 /* Ports: port.c */
-/* Is it active, and is one of its GIDs of RoCE v2 the card's address? Then that GID is in PORT. */
+/* Is it active, and does it belong to the card? RoCE v2: one of its GIDs is the card's address. InfiniBand: one stands
+ * in the card's hardware address (IPoIB). Then that GID is in PORT. */
 bool verbs_port_has(const struct ibverbs_library *library, struct verbs_port *port, const struct call_card *card,
                     const struct verbs_settings *settings);
 int verbs_key_find(const struct ibverbs_library *library, const struct verbs_port *port,
