@@ -6,9 +6,11 @@ endif()
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-set(fortran_wrappers)
+# Where CMake is told of mpicc alone, it looks for the compilers of other languages beside it, by the names of compilers. Two of
+# such names, of compilers that nobody has any more, keep it from mixing ours with another MPI's wrappers.
+set(wrappers mpicxx mpic++ mpiCC aCC)
 if(TARGET mpifort)
-  set(fortran_wrappers mpifort mpif90 mpif77 mpifc)
+  list(APPEND wrappers mpifort mpif90 mpif77 mpifc lf95)
 endif()
 
 # The wrappers: once for the build folder, once for the installed tree.
@@ -19,7 +21,7 @@ function(make_wrapper folder prefix_from_bin libraries headers)
   set(VERSION ${PROJECT_VERSION})
   configure_file(${CMAKE_SOURCE_DIR}/cmake/mpicc.in ${folder}/mpicc @ONLY
                  FILE_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
-  foreach(name mpicxx mpic++ mpiCC ${fortran_wrappers})
+  foreach(name ${wrappers})
     file(CREATE_LINK mpicc ${folder}/${name} SYMBOLIC)
   endforeach()
 endfunction()
@@ -99,7 +101,7 @@ foreach(preload sock profile)
   endif()
 endforeach()
 install(PROGRAMS ${installed}/mpicc DESTINATION ${CMAKE_INSTALL_BINDIR})
-foreach(name mpicxx mpic++ mpiCC mpiexec mpirun mprun ${fortran_wrappers})
+foreach(name ${wrappers} mpiexec mpirun mprun)
   install(FILES ${installed}/${name} DESTINATION ${CMAKE_INSTALL_BINDIR})
 endforeach()
 # Completion: bash asks for a file named as the command, zsh for one that says which commands it is for.

@@ -2,7 +2,7 @@
 # the three bindings of Fortran by CMake, Meson, autoconf's macros and pkg-config. A link that another MPI's library gets
 # into is refused.
 # presets: fortran
-# timeout: 180 takes: 30
+# timeout: 240 takes: 40
 source "$VIADUCT_SOURCE/tests/lib/shell"
 for tool in cmake gfortran meson ninja pkg-config autoreconf aclocal; do
     command -v "$tool" >/dev/null || skip "$tool is not installed"
@@ -73,6 +73,16 @@ configured CMAKE_PREFIX_PATH "CMAKE_PREFIX_PATH=$tree"
 configured PATH "PATH=$tree/bin:$PATH"
 run 100 cmake --build "$work/cmake/build"
 expect_status 0 "CMake: building"
+ours "$work/cmake/build"
+# Told of mpicc alone, it takes neither C++ nor Fortran of another MPI.
+sed -i 's/^project.*/project(hello C CXX Fortran)/; s/COMPONENTS C/COMPONENTS C CXX/; s/\(is .{MPI_C_COMPILER}\)/\1 ${MPI_CXX_COMPILER}/' \
+    "$work/cmake/CMakeLists.txt"
+rm -rf "$work/cmake/build"
+run 100 env "CC=$tree/bin/mpicc" cmake -S "$work/cmake" -B "$work/cmake/build"
+expect_status 0 "CMake by CC"
+expect_out "^-- is $tree/bin/mpicc $tree/bin/aCC $tree/bin/lf95 " "CMake by CC"
+run 100 cmake --build "$work/cmake/build"
+expect_status 0 "CMake by CC: building"
 ours "$work/cmake/build"
 
 # Meson, which asks pkg-config for names of Open MPI before it looks for wrappers
