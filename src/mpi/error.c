@@ -218,6 +218,8 @@ ENTRY(MPI_File_call_errhandler)(MPI_File file, int code)
 
 #ifndef MPI_OTHER_NUMBERS
 #define NOT_YET_SENTENCE "this function is not implemented yet: see viaduct info --mpi"
+#elif defined(MPI_ADDRESS_HANDLES)
+#define NOT_YET_SENTENCE "this function is not implemented yet; mpirun of Open MPI runs the program with its own MPI"
 #else
 #define NOT_YET_SENTENCE "this function is not implemented yet; mpiexec --abi=none runs the program with its own MPI"
 #endif

@@ -59,13 +59,29 @@ for how in "" "-no-pie -fno-pie" "-fPIC"; do # the last one takes nothing over
     expect 0 $'ours 0 of 1: 0 0 1 1 39 1' "" $mpiexec -n 1 "$work/rank"
 done
 expect 0 "~^(ours . of 2: . . 1 1 39 1.?){2}$" "" $mpiexec -n 2 sh -c "$work/rank"
+# With Open MPI's own library a rank is alone. A job of several is refused, whatever makes the program load that library.
+alone="~ranks that have loaded Open MPI's own library"
 expect 0 "~theirs 0 of 1" "~" $mpiexec --abi=none -n 1 "$work/rank"
+expect 1 "" "$alone" $mpiexec --abi=none -n 2 "$work/rank"
+build "$work/rank.c" -o "$work/named" -Wl,--disable-new-dtags,-rpath,"${real%/*}" || fail "mpicc.openmpi does not link"
+expect 1 "" "$alone" $mpiexec -n 2 "$work/named"
+if [ "$(id -u)" = 0 ]; then
+    cp "$work/rank" "$work/other" && chown 65534 "$work/other" && chmod 4755 "$work/other"
+    expect 1 "" "$alone" $mpiexec -n 2 "$work/other"
+fi
+# One for 32 bits does not get that far.
+if [ -e /lib/ld-linux.so.2 ] && echo '.globl _start; _start: call MPI_Init' | as --32 -o "$work/s.o" 2>/dev/null; then
+    echo '.globl MPI_Init; MPI_Init: ret' | as --32 -o "$work/l.o"
+    ld -m elf_i386 -shared -soname libmpi.so.40 "$work/l.o" -o "$work/l32.so"
+    ld -m elf_i386 -dynamic-linker /lib/ld-linux.so.2 "$work/s.o" "$work/l32.so" -o "$work/narrow"
+    expect 127 "" "~libmpi.so.40: wrong ELF class" $mpiexec -n 2 "$work/narrow"
+fi
 expect 0 "~^(ours . of 2: . . 1 1 39 1.?){2}$" "" env LD_LIBRARY_PATH=${library%/*} mpiexec.hydra -n 2 "$work/rank"
 expect 0 "hello" "" $mpiexec -n 1 echo hello
 printf '#include <mpi.h>\nint main(void) { MPI_Win w; MPI_Init(0, 0); MPI_Win_create(0, 0, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &w); }\n' \
     >"$work/window.c"
 build "$work/window.c" -o "$work/window" || fail "mpicc.openmpi does not compile"
-expect 52 "" "~MPI_Win_create: .*mpiexec --abi=none" $mpiexec -n 1 "$work/window"
+expect 52 "" "~MPI_Win_create: .*mpirun of Open MPI" $mpiexec -n 1 "$work/window"
 
 # A library for Open MPI in a program for MPICH: a sentence, not two MPIs
 if type mpicc.mpich >/dev/null 2>&1; then
@@ -132,7 +148,7 @@ int main(int argc, char **argv)
 END
 if mpicxx.openmpi -w "$work/plus.cpp" -o "$work/plus" 2>/dev/null; then
     expect 0 "2 5 2" "" env LD_BIND_NOW=1 $mpiexec -n 3 "$work/plus"
-    expect 52 "0 5 1" "~Create_errhandler: .*mpiexec --abi=none" $mpiexec -n 1 "$work/plus" refused
+    expect 52 "0 5 1" "~Create_errhandler: .*mpirun of Open MPI" $mpiexec -n 1 "$work/plus" refused
 fi
 
 # Programs of tests/mpi; not those that say a name that Open MPI 4 has not, or look inside of our engine.

@@ -36,10 +36,18 @@ static const struct {
 #define SAID ARRAY_LENGTH(said)
 #define OURS (SAID + 2) /* and the seat, and the page of a profile */
 
+/* Where a program loads Open MPI's own library after all (it names the path, is setuid, or --abi=none), each rank of it
+ * would be rank 0 of 1, and nobody would notice: that library asks no launcher but its own. Open MPI 4 looks there for
+ * a server when it is alone, prints what it was given, and ends with an error. */
+#define OPEN_MPI_ALONE "OMPI_MCA_ess_singleton_server"
+#define OPEN_MPI_SENTENCE \
+    "file:mpiexec of Viaduct cannot make one job of ranks that have loaded Open MPI's own library; use its mpirun"
+
 /* Set by other launchers, or a job around us. A name that ends with '*' stands for all that begin so. */
 static const char *const not_passed[] = {
     "VIADUCT_JOB_*",   "PMI_*",           "PMIX_*",          "OMPI_COMM_WORLD_*", "OMPI_UNIVERSE_SIZE",
     "MPI_LOCALRANKID", "MPI_LOCALNRANKS", "HYDI_CONTROL_FD", "PRTE_LAUNCHED",     "OMPI_APP_CTX_NUM_PROCS",
+    OPEN_MPI_ALONE,
 };
 
 static size_t name_length(const char *text) { return strcspn(text, "="); }
@@ -184,7 +192,7 @@ void environment_build(struct run_environment *out, const struct run_job *job, c
     const struct run_app *common = &job->options.common;
     size_t texts = job->profile.fd >= 0 ? OURS : OURS - 1;
     static char id[200];
-    int count = 0, places = (int)OURS + 4 + app->set.count + common->set.count;
+    int count = 0, places = (int)OURS + 5 + app->set.count + common->set.count;
     for (char **at = environ; *at; at++)
         places++;
     *out = (struct run_environment){.list = run_zeros((size_t)places + 1, sizeof(char *)),
@@ -201,6 +209,8 @@ void environment_build(struct run_environment *out, const struct run_job *job, c
     out->sets = process_sets(job);
     if (out->sets)
         out->list[count++] = out->sets;
+    if (job->size > 1)
+        out->list[count++] = OPEN_MPI_ALONE "=" OPEN_MPI_SENTENCE;
     fronts_add(out, &count, job);
     const char *path = vbase_environment("PATH"), *front = app->path ? app->path : "";
     if (!path) /* as shells do */
