@@ -16,6 +16,16 @@ for card in rxeB rB; do
     expect_err 'rail 16 to rank 1 is up: rB 10.9.0.2' "$card alone"
     ! grep -q 'rail .* 10.9.0.1' "$work/err" || fail "the other one is used, too"
 done
+# a job of one host does not even load the library: the double, where it is loaded, leaves what it has counted
+export LD_LIBRARY_PATH=$VIADUCT_BUILD/tests/verbs DOUBLE_COUNTS=$work/counts DOUBLE_GIDS=10.9.0.1,10.9.0.2
+run 60 "$mpiexec" -n 2 "$VIADUCT_BUILD/tests/test-mpi-sendrecv"
+expect_status 0 "a job of one host"
+[ ! -e "$work/counts" ] || fail "libibverbs was loaded for one host"
+VIADUCT_TRANSPORTS=verbs DOUBLE_MEMORY=$work/memory run 60 "$mpiexec" -n 2 "$VIADUCT_BUILD/tests/test-mpi-sendrecv"
+expect_status 0 "the same over verbs, on the double"
+[ -s "$work/counts" ] || fail "the double leaves no counts"
+unset LD_LIBRARY_PATH DOUBLE_COUNTS
+
 ip link set rA down
 told '^rxeA/1 .*not used: its port is down$'
 VIADUCT_TRANSPORTS=verbs:rxeA run 60 "$mpiexec" -n 2 "$VIADUCT_BUILD/tests/test-mpi-sendrecv"

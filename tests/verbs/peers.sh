@@ -1,0 +1,23 @@
+# What a rank's memory grows by over verbs, on the double of libibverbs: for an adapter, 4 MiB at most, and for each peer, 24 KiB at most,
+# without what a driver takes.
+# presets: release
+# timeout: 120 takes: 5
+source "$VIADUCT_SOURCE/tests/lib/shell"
+[ -e "$VIADUCT_BUILD/tests/verbs/libibverbs.so.1" ] || skip "libibverbs-dev is not installed"
+export LD_LIBRARY_PATH=$VIADUCT_BUILD/tests/verbs DOUBLE_MEMORY=$work/memory DOUBLE_GIDS=127.0.0.1,198.51.100.9
+program=$VIADUCT_BUILD/tests/programs/peers
+held() { # FIGURE RANKS TRANSPORT
+    rm -f "$work/memory"
+    VIADUCT_TRANSPORTS=$3 run 60 "$mpiexec" -n "$2" "$program"
+    expect_status 0 "$2 ranks over $3"
+    awk -v figure="$1" '$1 == figure { print $2 }' "$work/out"
+}
+few=8 many=40
+adapter=$(($(held begun 2 verbs) - $(held begun 2 tcp)))
+[ -s "$work/memory" ] && fail "the double was used for TCP"
+peer=$((($(held met $many verbs) - $(held met $few verbs)) / (many - few)))
+[ -s "$work/memory" ] || fail "the double was not used"
+echo "an adapter $adapter bytes, a peer $peer"
+[ "$adapter" -gt 1000000 ] && [ "$adapter" -le $((4 << 20)) ] || fail "an adapter takes $adapter bytes"
+[ "$peer" -gt 1000 ] && [ "$peer" -le $((24 << 10)) ] || fail "a peer takes $peer bytes"
+finish
