@@ -1,6 +1,8 @@
 /* Asks the kernel for the mirrored pair of addresses; see find.h. Netlink answers about one connection. Where a process
  * may not open it, /proc/net/tcp lists all of them: it is read at most every 10 ms, and answers all that asked before.
  *
+ * Callers are between sock_change_begin and sock_change_end, so that no child has a copy of a list that is being read.
+ *
  * For a pair that does not exist netlink answers with the listener of the port: state and both ports are compared. */
 #include "sock/find.h"
 #include "base/clock.h"

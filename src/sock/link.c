@@ -17,6 +17,7 @@
 
 #define COUNT_NS 100000000
 #define SWEEP_NS 100000000
+#define SOON_NS  50000000
 
 static struct sock_family *_Atomic memory;
 #define family atomic_load_explicit(&memory, memory_order_acquire)
@@ -128,6 +129,25 @@ void sock_lock(pthread_mutex_t *lock)
     sock_section_enter();
     if (unlikely(pthread_mutex_lock(lock) == EOWNERDEAD))
         (void)pthread_mutex_consistent(lock); /* heads and tails are moved by one store: what is there is whole */
+}
+
+bool sock_lock_soon(pthread_mutex_t *lock)
+{
+    struct timespec until;
+    sock_section_enter();
+    int result = pthread_mutex_trylock(lock);
+    if (unlikely(result == EBUSY)) {
+        (void)clock_gettime(CLOCK_REALTIME, &until); /* pthread_mutex_clocklock came with glibc 2.30 */
+        until.tv_nsec += SOON_NS;
+        until.tv_sec += until.tv_nsec / 1000000000;
+        until.tv_nsec %= 1000000000;
+        result = pthread_mutex_timedlock(lock, &until);
+    }
+    if (unlikely(result == EOWNERDEAD))
+        (void)pthread_mutex_consistent(lock);
+    if (unlikely(result == ETIMEDOUT))
+        sock_section_leave();
+    return result != ETIMEDOUT;
 }
 
 void sock_unlock(pthread_mutex_t *lock)

@@ -14,11 +14,12 @@ short sock_stream_events(struct sock_file *file, short wanted, short *tcp)
     *tcp = wanted;
     if (wanted & (POLLOUT | POLLWRNORM) && atomic_load(&link->out_phase) == PHASE_RING) {
         *tcp &= (short)~(POLLOUT | POLLWRNORM);
-        sock_lock(&link->send);
         const struct ring ring = sock_ring_out(file);
-        if (ring_writable(&ring, &link->writer) || ring_closed(&ring) || sock_stream_reader_gone(file))
+        bool locked = sock_lock_soon(&link->send); /* else: a write will tell */
+        if (!locked || ring_writable(&ring, &link->writer) || ring_closed(&ring) || sock_stream_reader_gone(file))
             events |= wanted & (POLLOUT | POLLWRNORM);
-        sock_unlock(&link->send);
+        if (locked)
+            sock_unlock(&link->send);
     }
     if (wanted & (POLLIN | POLLRDNORM)) {
         const struct ring ring = sock_ring_in(file);
@@ -37,8 +38,7 @@ short sock_stream_level(struct sock_file *file, short wanted, short kernel)
     struct sock_link *link = file->link;
     short in = POLLIN | POLLRDNORM, out = POLLOUT | POLLWRNORM, level = 0;
     ssize_t n = 1;
-    if (atomic_load(&link->in_phase) != PHASE_RING || !sock_stream_filled(file)) {
-        sock_lock(&link->receive);
+    if ((atomic_load(&link->in_phase) != PHASE_RING || !sock_stream_filled(file)) && sock_lock_soon(&link->receive)) {
         n = sock_in_available(file, kernel & (POLLRDHUP | POLLHUP | POLLERR));
         sock_unlock(&link->receive);
     }

@@ -87,6 +87,13 @@ static ssize_t rest_by_tcp(struct sock_file *file, struct sock_pieces *from, int
     return total;
 }
 
+static ssize_t would_block(struct sock_file *file, size_t total)
+{
+    sock_set_wants_room(file);
+    errno = EAGAIN;
+    return total ? (ssize_t)total : -1;
+}
+
 /* Moves SIZE bytes from a source; the caller sends what is left when the ring was closed. SOCK_PLAIN: it was closed
  * from the beginning. */
 static ssize_t stream_out(struct sock_file *file, struct sock_source *source, size_t size, int flags)
@@ -97,7 +104,10 @@ static ssize_t stream_out(struct sock_file *file, struct sock_source *source, si
     bool patient = !dont_wait, waited = false;
     size_t total = 0;
     for (;;) {
-        sock_lock(&link->send);
+        if (!dont_wait)
+            sock_lock(&link->send);
+        else if (!sock_lock_soon(&link->send))
+            return would_block(file, total);
         if (!sock_out_switch(file) || sock_stream_reader_gone(file)) {
             if (atomic_load(&link->out_phase) == PHASE_RING)
                 atomic_store(&link->strict_out, false); /* the other side is gone, or we said that nothing follows */
@@ -123,11 +133,8 @@ static ssize_t stream_out(struct sock_file *file, struct sock_source *source, si
             return total || n >= 0 ? (ssize_t)total : n;
         if (back)
             continue;
-        if (dont_wait) {
-            sock_set_wants_room(file);
-            errno = EAGAIN;
-            return total ? (ssize_t)total : -1;
-        }
+        if (dont_wait)
+            return would_block(file, total);
         if (!deadline && link->send_limit)
             deadline = vbase_clock_ns() + link->send_limit;
         /* where nothing is read for a while TCP's buffers would take more */
