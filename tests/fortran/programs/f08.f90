@@ -52,6 +52,7 @@ program f08
   call check(all(b(1:6:5, 1:8:2) == a(2:6:4, 8:2:-2) + 100 * (before - rank)), 1)
   call check(count(b /= -1) == 8, 2)
   call check(statuses(1)%MPI_SOURCE == before .and. statuses(1)%MPI_TAG == 1, 3)
+  call check(all(request == MPI_REQUEST_NULL) .and. .not. any(request(2:) /= [MPI_REQUEST_NULL]), 31)
   call MPI_Get_count(statuses(1), MPI_INTEGER, elements)
   call check(elements == 8, 4)
 
