@@ -36,8 +36,9 @@ static void frame(const uint8_t *data, size_t size)
     memcpy(&frame, data, size < sizeof frame ? size : sizeof frame);
     if (verbs_frame_fault(&frame, length))
         return;
-    CHECK(length >= sizeof frame && frame.kind >= VERBS_SEND && frame.kind <= VERBS_GOODBYE);
+    CHECK(length >= sizeof frame && frame.kind >= VERBS_SEND && frame.kind <= VERBS_WRITTEN);
     CHECK(frame.kind == VERBS_SEND || length == sizeof frame);
+    CHECK(frame.kind != VERBS_ARRIVED || (uint32_t)frame.word <= VERBS_MAX_PUT);
 }
 
 int FUZZ(const uint8_t *data, size_t size)

@@ -30,6 +30,7 @@ SIZE(pd, ibv_pd);
 SIZE(mr, ibv_mr);
 AT(mr, context); AT(mr, pd); AT(mr, addr); AT(mr, length); AT(mr, lkey); AT(mr, rkey);
 PLACE(channel, fd, ibv_comp_channel, fd);
+AT(device, transport_type);
 AT(qp, context); AT(qp, qp_context); AT(qp, send_cq); AT(qp, srq); AT(qp, qp_num);
 SIZE(qp_cap, ibv_qp_cap);
 AT(qp_cap, max_send_wr); AT(qp_cap, max_recv_wr); AT(qp_cap, max_send_sge); AT(qp_cap, max_recv_sge); AT(qp_cap, max_inline_data);
@@ -63,7 +64,7 @@ IS(QP_MAX_QP_RD_ATOMIC); IS(QP_MIN_RNR_TIMER); IS(QP_SQ_PSN); IS(QP_MAX_DEST_RD_
 IS(ACCESS_LOCAL_WRITE); IS(ACCESS_REMOTE_WRITE); IS(ACCESS_REMOTE_READ); IS(SEND_SIGNALED); IS(SEND_INLINE);
 IS(WR_RDMA_WRITE); IS(WR_RDMA_WRITE_WITH_IMM); IS(WR_SEND); IS(WR_RDMA_READ); IS(WC_RECV); IS(WC_RECV_RDMA_WITH_IMM);
 IS(EVENT_DEVICE_FATAL); IS(EVENT_PORT_ERR); IS(EVENT_QP_LAST_WQE_REACHED);
-SAME(IBVERBS_LINK_ETHERNET, IBV_LINK_LAYER_ETHERNET); SAME(IBVERBS_LINK_INFINIBAND, IBV_LINK_LAYER_INFINIBAND); SAME(IBVERBS_GID_ROCE_V2, IBV_GID_TYPE_ROCE_V2);
+SAME(IBVERBS_TRANSPORT_IWARP, IBV_TRANSPORT_IWARP); SAME(IBVERBS_LINK_ETHERNET, IBV_LINK_LAYER_ETHERNET); SAME(IBVERBS_LINK_INFINIBAND, IBV_LINK_LAYER_INFINIBAND); SAME(IBVERBS_GID_ROCE_V2, IBV_GID_TYPE_ROCE_V2);
 #define F(name, version, result, parameters) _Static_assert(sizeof(&name) == sizeof(result(*) parameters), #name);
 IBVERBS_FUNCTIONS(F)
 C

@@ -131,6 +131,7 @@ static int queues_make(struct verbs_adapter *adapter)
 static void caps_find(struct verbs_adapter *adapter, const struct ibverbs_device_attr *device)
 {
     adapter->reads = (uint8_t)(device->max_qp_init_rd_atom < VERBS_READS ? device->max_qp_init_rd_atom : VERBS_READS);
+    adapter->immediates = adapter->port.context->device->transport_type != IBVERBS_TRANSPORT_IWARP;
     adapter->read_by = (uint8_t)(device->max_qp_rd_atom < VERBS_READS ? device->max_qp_rd_atom : VERBS_READS);
     adapter->nic = adapter->home->call.nic;
     adapter->nic.caps = (struct vi_caps){

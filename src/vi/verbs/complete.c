@@ -88,6 +88,7 @@ void verbs_places_end(struct verbs_vi *vi, int status)
 {
     while (vi->over < vi->posted)
         place_end(vi, &vi->place[vi->over % VERBS_PLACES], status);
+    verbs_written_end(vi, status);
 }
 
 static COLD void request_failed(struct verbs_vi *vi, uint32_t status)
@@ -134,6 +135,22 @@ static inline void count_one(struct verbs_vi *vi)
         verbs_control_send(vi, VERBS_TAKEN);
 }
 
+static __attribute__((noinline)) void arrived_take(struct verbs_vi *vi, uint32_t immediate, uint32_t length)
+{
+    struct verbs_nic *nic = verbs_home(vi);
+    if (atomic_load_explicit(&vi->call.open, memory_order_relaxed)) {
+        nic->call.told++;
+        nic->call.nic.sink.arrived(&vi->call.vi, immediate, length);
+    }
+    count_one(vi);
+}
+
+static void written_take(struct verbs_vi *vi)
+{
+    count_one(vi);
+    verbs_control_send(vi, VERBS_TAKEN);
+}
+
 /* It makes no sense, or is no send. */
 static COLD void frame_other_take(struct verbs_vi *vi, const struct verbs_frame *frame, uint32_t length)
 {
@@ -146,6 +163,12 @@ static COLD void frame_other_take(struct verbs_vi *vi, const struct verbs_frame 
         verbs_break_later(vi, vbase_fail(ERR_PROTOCOL, "rank %u sends %s", vi->call.vi.peer, fault));
     } else if (frame->kind == VERBS_GOODBYE) {
         verbs_break_later(vi, vbase_fail(ERR_LINK_DOWN, "rank %u has disconnected", vi->call.vi.peer));
+    } else if (frame->kind == VERBS_ARRIVED) {
+        arrived_take(vi, (uint32_t)(frame->word >> 32), (uint32_t)frame->word);
+    } else if (frame->kind == VERBS_WRITTEN) {
+        written_take(vi);
+    } else {
+        verbs_written_end(vi, OK);
     }
 }
 
@@ -165,16 +188,6 @@ static inline void frame_take(struct verbs_nic *nic, struct verbs_vi *vi, const 
     count_one(vi);
 }
 
-static __attribute__((noinline)) void immediate_take(struct verbs_vi *vi, uint32_t immediate, uint32_t length)
-{
-    struct verbs_nic *nic = verbs_home(vi);
-    if (atomic_load_explicit(&vi->call.open, memory_order_relaxed)) {
-        nic->call.told++;
-        nic->call.nic.sink.arrived(&vi->call.vi, ntohl(immediate), length);
-    }
-    count_one(vi);
-}
-
 static inline __attribute__((always_inline)) void
 receive_complete(struct verbs_adapter *adapter, struct verbs_receive *receive, struct verbs_vi *vi, uint32_t status,
                  uint32_t opcode, uint32_t length, uint32_t immediate)
@@ -183,7 +196,7 @@ receive_complete(struct verbs_adapter *adapter, struct verbs_receive *receive, s
         if (unlikely(vi->state == VERBS_READY)) /* so the other side is ready, too */
             verbs_session_up(vi);
         if (unlikely(opcode == IBVERBS_WC_RECV_RDMA_WITH_IMM))
-            immediate_take(vi, immediate, length);
+            arrived_take(vi, ntohl(immediate), length);
         else
             frame_take(adapter->home, vi, (const uint8_t *)(uintptr_t)receive->whole.addr, length);
     } else if (vi && status) {

@@ -9,6 +9,7 @@
 #define IBVERBS_LIBRARY "libibverbs.so.1"
 
 enum { IBVERBS_LINK_INFINIBAND = 1, IBVERBS_LINK_ETHERNET };
+enum { IBVERBS_TRANSPORT_IWARP = 1 };
 enum { IBVERBS_QPT_RC = 2, IBVERBS_PORT_ACTIVE = 4, IBVERBS_GID_INFINIBAND = 0, IBVERBS_GID_ROCE_V2 = 2 };
 enum ibverbs_qp_state { IBVERBS_QPS_RESET, IBVERBS_QPS_INIT, IBVERBS_QPS_RTR, IBVERBS_QPS_RTS, IBVERBS_QPS_ERR = 6 };
 enum {
@@ -34,7 +35,10 @@ enum { IBVERBS_WR_RDMA_WRITE, IBVERBS_WR_RDMA_WRITE_WITH_IMM, IBVERBS_WR_SEND, I
 enum { IBVERBS_WC_FLUSHED = 5, IBVERBS_WC_RECV = 128, IBVERBS_WC_RECV_RDMA_WITH_IMM };
 enum { IBVERBS_EVENT_DEVICE_FATAL = 8, IBVERBS_EVENT_PORT_ERR = 10, IBVERBS_EVENT_QP_LAST_WQE_REACHED = 16 };
 
-struct ibverbs_device;
+struct ibverbs_device {
+    void *unused[2];
+    int node_type, transport_type;
+};
 struct ibverbs_cq;
 struct ibverbs_srq;
 struct ibverbs_qp;

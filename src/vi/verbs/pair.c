@@ -53,6 +53,7 @@ int verbs_pair_make(struct verbs_vi *vi, struct verbs_adapter *adapter)
 {
     struct ibverbs_port_attr port;
     int error = room_make(adapter);
+    list_init(&vi->written);
     if (error)
         return error;
     if (adapter->home->library->ibv_query_port(adapter->port.context, adapter->port.number, &port) ||

@@ -172,6 +172,16 @@ void verbs_kept_drop(struct verbs_vi *vi)
     base_unlock(&vi->lock);
 }
 
+void verbs_frame_send(struct verbs_vi *vi, enum verbs_kind kind, uint64_t word)
+{
+    int error = vi->kept ? ERR_AGAIN : frame_post(vi, kind, word, NULL, 0, 0);
+    if (error == ERR_AGAIN)
+        error = frame_keep(vi, kind, word, NULL, 0, 0);
+    vi->failed |= error != OK; /* what it would tell of is on its way */
+    if (error || vi->kept)
+        verbs_writer_add(vi);
+}
+
 static inline bool room_there(struct verbs_vi *vi)
 {
     /* relaxed: an old value only makes the way look fuller */
@@ -241,12 +251,6 @@ int verbs_send(struct vi *base, uint64_t header, const struct iovec *piece, int 
 
 /* ---- what the poll sends ----------------------------------------------------------------------------------------- */
 
-static bool taken_owed(struct verbs_vi *vi)
-{
-    return atomic_load_explicit(&vi->took, memory_order_relaxed) -
-               atomic_load_explicit(&vi->told, memory_order_relaxed) >= VERBS_DEPTH / 2;
-}
-
 /* Under vi->lock. ERR_AGAIN: something is left. */
 static int vi_flush(struct verbs_vi *vi)
 {
@@ -264,8 +268,9 @@ static int vi_flush(struct verbs_vi *vi)
             free(kept);
         }
     }
-    if (!error && taken_owed(vi))
+    if (!error && vi->asked)
         error = vi->posted - vi->over < VERBS_PLACES ? frame_post(vi, VERBS_TAKEN, 0, NULL, 0, 0) : ERR_AGAIN;
+    vi->asked &= error != OK;
     return error;
 }
 
@@ -282,12 +287,10 @@ static void frames_flush(struct verbs_vi *vi)
 
 void verbs_control_send(struct verbs_vi *vi, enum verbs_kind kind)
 {
-    int error = OK;
-    if (kind == VERBS_GOODBYE) {
-        base_lock(&vi->lock);
-        error = frame_keep(vi, kind, 0, NULL, 0, 0);
-        base_unlock(&vi->lock);
-    }
+    base_lock(&vi->lock);
+    vi->asked |= kind == VERBS_TAKEN;
+    int error = kind == VERBS_TAKEN ? OK : frame_keep(vi, kind, 0, NULL, 0, 0);
+    base_unlock(&vi->lock);
     if (error)
         verbs_break_later(vi, error);
     else

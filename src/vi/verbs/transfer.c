@@ -123,7 +123,7 @@ static void transfer_free(struct verbs_vi *vi, struct verbs_transfer *own)
     free(own);
 }
 
-void verbs_transfer_end(struct verbs_vi *vi, struct verbs_transfer *own, int status)
+static void transfer_finish(struct verbs_vi *vi, struct verbs_transfer *own, int status)
 {
     struct verbs_nic *nic = verbs_home(vi);
     const uint8_t *from = own->row;
@@ -136,6 +136,29 @@ void verbs_transfer_end(struct verbs_vi *vi, struct verbs_transfer *own, int sta
         return;
     nic->call.told++;
     nic->call.nic.sink.done(&vi->call.vi, cookie, status);
+}
+
+void verbs_written_end(struct verbs_vi *vi, int status)
+{
+    uint64_t taken = atomic_load_explicit(&vi->taken, memory_order_relaxed);
+    struct list_node *node;
+    while ((node = list_first(&vi->written))) {
+        struct verbs_transfer *own = container_of(node, struct verbs_transfer, written);
+        if (!status && own->number > taken)
+            break;
+        list_remove(node);
+        transfer_finish(vi, own, status);
+    }
+}
+
+void verbs_transfer_end(struct verbs_vi *vi, struct verbs_transfer *own, int status)
+{
+    if (status || !own->number) {
+        transfer_finish(vi, own, status);
+    } else {
+        list_append(&vi->written, &own->written);
+        verbs_written_end(vi, OK);
+    }
 }
 
 /* ---- puts and gets ----------------------------------------------------------------------------------------------- */
@@ -161,7 +184,8 @@ static int transfer_post(struct verbs_vi *vi, const struct vi_transfer *transfer
     struct ibverbs_send_wr wr = {
         .sg_list = &whole, .num_sge = length > 0,
         .opcode = get ? IBVERBS_WR_RDMA_READ
-                      : transfer->signal ? IBVERBS_WR_RDMA_WRITE_WITH_IMM : IBVERBS_WR_RDMA_WRITE,
+                  : transfer->signal && vi->adapter->immediates ? IBVERBS_WR_RDMA_WRITE_WITH_IMM
+                                                                : IBVERBS_WR_RDMA_WRITE,
         .imm_data = htonl(transfer->immediate), .rkey = (uint32_t)transfer->key.word[0],
         .remote_addr = (transfer->key.word[0] >> 32) + transfer->offset};
     int error = length && (get || !small_copy(vi, transfer, length, row, &whole, &place, &wr.send_flags))
@@ -174,6 +198,16 @@ static int transfer_post(struct verbs_vi *vi, const struct vi_transfer *transfer
         verbs_block_give(vi->adapter, place.block);
     }
     return error;
+}
+
+/* A put by a device without immediates, when it is posted: the frames behind it are taken when it is there. To have
+ * completed says less of such a device: that it has read the memory. */
+static void put_tell(struct verbs_vi *vi, const struct vi_transfer *transfer, uint64_t length)
+{
+    if (transfer->signal)
+        verbs_frame_send(vi, VERBS_ARRIVED, (uint64_t)transfer->immediate << 32 | length);
+    if (transfer->cookie)
+        verbs_frame_send(vi, VERBS_WRITTEN, 0);
 }
 
 static int transfer_start(struct verbs_vi *vi, const struct vi_transfer *transfer, uint64_t length, bool get)
@@ -191,14 +225,18 @@ static int transfer_start(struct verbs_vi *vi, const struct vi_transfer *transfe
     own->length = length;
     own->pieces = (int)pieces;
     memcpy(own->piece, transfer->local, pieces * sizeof(struct iovec));
-    bool counts = !get && transfer->signal; /* it takes a receive of the other side */
-    verbs_count(vi, counts);
+    bool tells = !get && !vi->adapter->immediates, asks = tells && transfer->cookie;
+    int receives = (!get && transfer->signal) + asks; /* of the other side */
+    verbs_count(vi, receives);
+    own->number = asks ? atomic_load_explicit(&vi->sent, memory_order_relaxed) : 0;
     atomic_fetch_add_explicit(&vi->call.vi.waiting, length, memory_order_relaxed);
     error = transfer_post(vi, transfer, length, get, own);
     if (error) {
         atomic_fetch_sub_explicit(&vi->call.vi.waiting, length, memory_order_relaxed);
-        verbs_count(vi, -counts);
+        verbs_count(vi, -receives);
         transfer_free(vi, own);
+    } else if (tells) {
+        put_tell(vi, transfer, length);
     }
     return error;
 }

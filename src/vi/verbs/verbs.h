@@ -15,7 +15,6 @@
 
 #define VERBS_MAX_SEND  ((16u << 10) + 256) /* 16 KiB and what stands before them */
 #define VERBS_BLOCK     (VERBS_MAX_SEND + 64)
-#define VERBS_MAX_PUT   (1u << 30)
 #define VERBS_READS     16   /* under way at once, at most */
 #define VERBS_DEPTH     64u  /* sends and immediates that the other side has not taken */
 #define VERBS_PLACES    128u /* in a send queue, */
@@ -33,6 +32,8 @@ struct verbs_vi;
 enum { VERBS_OF_PLACE, VERBS_OF_RECEIVE, VERBS_OF_DRAIN, VERBS_TAGS = 3 };
 
 struct verbs_transfer { /* a put or get under way */
+    struct list_node written; /* vi->written */
+    uint64_t number;          /* of a put: it is there when the other side has taken so many; 0: when it is complete */
     uint64_t length;
     void *cookie;
     struct verbs_memory *memory;
@@ -65,10 +66,11 @@ struct verbs_vi {
     struct list_node broken; /* nic->broken; by the poll */
     int cause;               /* why it is there */
     char why[CALL_WHY];
-    struct verbs_meeting theirs; /* by the poll, and so are the next three */
+    struct verbs_meeting theirs; /* by the poll, and so are the next four */
     uint32_t heard;          /* bytes of it, or of what follows */
     bool ready;              /* the other side has said so */
     bool refused;            /* it sent what makes no sense: all that comes behind is dropped */
+    struct list written;     /* puts that are complete here, and not known to be there */
 
     struct base_lock lock;   /* below */
     enum verbs_state state;
@@ -80,6 +82,7 @@ struct verbs_vi {
     uint32_t first;          /* packet */
     uint32_t inlined;        /* bytes that may be */
     struct verbs_kept *kept, *kept_last; /* frames; none may pass them */
+    bool asked;              /* the other side waits for VERBS_TAKEN */
     struct list_node writer; /* nic->writers, while something is to be sent; under writers_lock */
     struct verbs_place place[VERBS_PLACES];
     uint64_t posted, over;   /* requests, and those complete */
@@ -118,6 +121,7 @@ struct verbs_adapter {
     uint16_t key;            /* entry of its partition keys */
     uint8_t reads, read_by;  /* under way at once, by us; by others */
     uint8_t card;            /* ordinal */
+    bool immediates;         /* its writes have them; else a send behind the write tells */
     char name[64];
     struct ibverbs_pd *pd;
     struct ibverbs_channel *channel;
@@ -237,6 +241,7 @@ void verbs_control_send(struct verbs_vi *vi, enum verbs_kind kind); /* now, or a
 void verbs_writer_add(struct verbs_vi *vi);       /* something is to be sent by the next poll */
 void verbs_writers_flush(struct verbs_nic *nic);
 void verbs_kept_drop(struct verbs_vi *vi);
+void verbs_frame_send(struct verbs_vi *vi, enum verbs_kind kind, uint64_t word); /* behind all others; under vi->lock */
 int verbs_room(struct verbs_vi *vi) MUST_CHECK;    /* under vi->lock: for one more request of the caller */
 void verbs_count(struct verbs_vi *vi, int more);   /* what takes credit; before it is posted, or when it was not */
 uint64_t verbs_total(const struct iovec *piece, int pieces);
@@ -249,7 +254,8 @@ int verbs_reg(struct vi_nic *nic, void *address, uint64_t length, struct vi_regi
 void verbs_dereg(struct vi_region *region);
 /* NULL: it is of another adapter. */
 struct verbs_memory *verbs_memory_of(const struct verbs_vi *vi, const struct vi_region *region);
-void verbs_transfer_end(struct verbs_vi *vi, struct verbs_transfer *transfer, int status);
+void verbs_transfer_end(struct verbs_vi *vi, struct verbs_transfer *transfer, int status); /* its request is complete */
+void verbs_written_end(struct verbs_vi *vi, int status); /* of those that are there; of all, if STATUS is an error */
 
 /* What completes: complete.c */
 bool verbs_events_poll(struct verbs_adapter *adapter);        /* under adapter->lock; false: nothing has completed */

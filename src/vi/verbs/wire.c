@@ -17,5 +17,7 @@ const char *verbs_frame_fault(const struct verbs_frame *frame, uint32_t length)
         return "less than a frame";
     if (frame->kind == 0 || frame->kind >= VERBS_KINDS)
         return "a frame of no kind";
+    if (frame->kind == VERBS_ARRIVED && (uint32_t)frame->word > VERBS_MAX_PUT)
+        return "a put that is too long";
     return length > sizeof(*frame) && frame->kind != VERBS_SEND ? "a frame that is too long" : NULL;
 }

@@ -16,6 +16,7 @@ struct verbs_meeting { /* each side's first message: how its queue pair is reach
 _Static_assert(sizeof(struct verbs_meeting) == 40, "a meeting on the wire");
 
 #define VERBS_MTU_MOST 5
+#define VERBS_MAX_PUT  (1u << 30)
 /* What is wrong with it; NULL: nothing. */
 const char *verbs_meeting_fault(const struct verbs_meeting *meeting);
 
@@ -27,10 +28,13 @@ enum verbs_kind {
     VERBS_SEND = 1, /* word: the header of the send */
     VERBS_TAKEN,    /* `taken`, and nothing else */
     VERBS_GOODBYE,  /* the last frame: this side has disconnected */
+    VERBS_ARRIVED,  /* word: immediate << 32 | length: a put is there that a device without immediates has written */
+    VERBS_WRITTEN,  /* so is one of which the sender wants to know: answer with VERBS_TAKEN at once */
     VERBS_KINDS
 };
 
-/* `taken` counts what this side has taken of the other one's sends and immediates, modulo 2^32: it is credit. */
+/* `taken` counts what this side has taken of the other one's sends and immediates, modulo 2^32: it is credit.
+ * VERBS_ARRIVED and VERBS_WRITTEN count as immediates. */
 struct verbs_frame {
     uint64_t word;
     uint32_t taken;
