@@ -24,10 +24,11 @@ pair() {
     wait $client || fail "the client failed"
     wait $server || fail "the server failed"
 }
-pair 500 "$sock --" "$sock --" 'shared memory: [1-9][0-9]+ bytes in, [1-9][0-9]+ out, [0-9]+ bells$' 'shared memory: [1-9][0-9]+ bytes in, '
+pair 500 "$sock --only 1-65535 --" "$sock --" 'shared memory: [1-9][0-9]+ bytes in, [1-9][0-9]+ out, [0-9]+ bells$' 'shared memory: [1-9][0-9]+ bytes in, '
 pair 3 "$sock --" "$sock --" 'TCP: too few calls' 'TCP: too few calls'
 pair 50000 "$sock --" "" 'TCP: its other end has not answered: it was not' ""
 pair 50 "$sock --not 1-65535" "$sock --" 'TCP: --only or --not leaves' 'TCP: its other end has not answered yet'
+pair 50 "$sock --only 1-2 --" "" 'TCP: --only or --not leaves' ""
 
 # a name that would command a terminal
 named="$work/"$'e\e[31m'
