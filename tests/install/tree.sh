@@ -52,6 +52,16 @@ sums() { # PROGRAM WHAT: three ranks of it add up, silently
 done) >"$work/out"
 [ ! -s "$work/out" ] || { fail "links that lead nowhere:"; cat "$work/out"; }
 
+# Without Fortran and other ABIs (VIADUCT_FORTRAN, VIADUCT_ABIS) a tree is no larger than before there were any: they lie in
+# files of their own.
+theirs() { nm -D --defined-only "$tree/lib/$1" | grep -qE ' (p?mpi_.*_|ompi_mpi_int)$'; }
+for name in libmpi_abi.so.1 libviaduct.so.0; do
+    ! theirs $name || fail "$name has names of Fortran or of Open MPI"
+done
+for name in libviaduct_mpifort.so.0 viaduct/abi/libmpi.so.40; do
+    [ ! -e "$tree/lib/$name" ] || theirs $name || fail "$name has no such names"
+done
+
 # Wrappers
 run 60 mpicc -O2 -Wall -Wextra -pedantic "$work/sum.c" -o "$work/by-mpicc"
 expect_status 0 "mpicc"
