@@ -5,7 +5,7 @@
 #   make check-builds   those that other builds run: sanitizers of addresses and of threads, clang, 64-bit ARM
 #   make check-sock   servers and clients of others under viaduct sock, which it downloads into build/programs, and what takes long
 #   make check-mpi    the tests of MPI over every transport with every number of ranks
-#   make check-rdma   RDMA in an emulated machine, the kernel of which it downloads into a cache
+#   make check-rdma   RDMA in an emulated machine, the kernel of which it downloads into a cache; check-rdma-iwarp: iWARP there
 #   make check-fortran  MPI for Fortran with every compiler that is tested, which it installs
 #   make install [PREFIX=/usr/local] [DESTDIR=]            make uninstall, make deb, make wheel, make clean
 #   make dist         build/viaduct-VERSION.tar.gz: the sources that are committed, the same bytes each time
@@ -48,6 +48,10 @@ check-rdma:
 	@scripts/need rdma
 	@scripts/check rdma
 
+check-rdma-iwarp:
+	@scripts/need rdma-iwarp
+	@cmake --preset rdma -DVIADUCT_TESTS=ON >/dev/null && cmake --build build && ctest --preset rdma -R '^rdma-iwarp$$'
+
 check-fortran:
 	@scripts/need fortran
 	@scripts/check fortran
@@ -81,4 +85,4 @@ dist:
 clean:
 	rm -rf build build-*
 
-.PHONY: all demo check check-builds check-sock check-mpi check-rdma check-fortran bench soak install uninstall deb wheel dist clean
+.PHONY: all demo check check-builds check-sock check-mpi check-rdma check-rdma-iwarp check-fortran bench soak install uninstall deb wheel dist clean

@@ -20,6 +20,9 @@ VIADUCT_VERBS="level:3 class:0x6a" told '^double0/1 .*service level 3, traffic c
 VIADUCT_VERBS=key:0x7fff told '^double0/1 .*used as card lo'
 VIADUCT_VERBS=key:5 told '^double0/1 .*not used: it has no partition key 0x5'
 VIADUCT_VERBS=gid:0 told '^double0/1 .*not used: no GID of RoCE v2 is the address'
+mkdir "$work/lib" && : >"$work/lib/librdmacm.so.1"
+LD_PRELOAD=$VIADUCT_BUILD/tests/verbs/iwarp.so LD_LIBRARY_PATH=$work/lib:$LD_LIBRARY_PATH ASAN_OPTIONS=${ASAN_OPTIONS:-}:verify_asan_link_order=0 \
+    told '^double1/1 +iWARP +.*not used: .*librdmacm.so.1.*install the package librdmacm1'
 if [ ! -e /sys/class/infiniband ]; then
     unset VIADUCT_TRANSPORTS
     told '^not used: there is nothing in /sys/class/infiniband$'

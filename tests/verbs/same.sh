@@ -1,4 +1,4 @@
-# Our declarations of libibverbs (vi/verbs/ibverbs.h) beside those of the library's own header, its constants and functions; and a
+# Our declarations of libibverbs and librdmacm (vi/verbs/ibverbs.h, rdmacm.h) beside those of their own headers, and a
 # library that is missing or too old.
 # timeout: 120
 source "$VIADUCT_SOURCE/tests/lib/shell"
@@ -52,7 +52,7 @@ SIZE(port_attr, ibv_port_attr);
 AT(port_attr, state); AT(port_attr, active_mtu); AT(port_attr, gid_tbl_len); AT(port_attr, max_msg_sz); AT(port_attr, lid);
 AT(port_attr, link_layer); AT(port_attr, pkey_tbl_len); AT(port_attr, active_width); AT(port_attr, active_speed);
 SIZE(device_attr, ibv_device_attr);
-AT(device_attr, max_qp_rd_atom); AT(device_attr, max_qp_init_rd_atom); AT(device_attr, phys_port_cnt);
+AT(device_attr, max_qp_rd_atom); AT(device_attr, max_srq_wr); AT(device_attr, max_qp_init_rd_atom); AT(device_attr, phys_port_cnt);
 SIZE(async_event, ibv_async_event);
 AT(async_event, element.qp); AT(async_event, element.port_num); AT(async_event, event_type);
 SIZE(gid_entry, ibv_gid_entry);
@@ -67,6 +67,25 @@ IS(EVENT_DEVICE_FATAL); IS(EVENT_PORT_ERR); IS(EVENT_QP_LAST_WQE_REACHED);
 SAME(IBVERBS_TRANSPORT_IWARP, IBV_TRANSPORT_IWARP); SAME(IBVERBS_LINK_ETHERNET, IBV_LINK_LAYER_ETHERNET); SAME(IBVERBS_LINK_INFINIBAND, IBV_LINK_LAYER_INFINIBAND); SAME(IBVERBS_GID_ROCE_V2, IBV_GID_TYPE_ROCE_V2);
 #define F(name, version, result, parameters) _Static_assert(sizeof(&name) == sizeof(result(*) parameters), #name);
 IBVERBS_FUNCTIONS(F)
+#if __has_include(<rdma/rdma_cma.h>)
+#include <rdma/rdma_cma.h>
+#include "vi/verbs/rdmacm.h"
+#undef PLACE
+#define PLACE(name, one, theirs, other)                                                                                 \
+    SAME(offsetof(struct rdmacm_##name, one), offsetof(struct theirs, other));                                           \
+    SAME(sizeof(((struct rdmacm_##name *)0)->one), sizeof(((struct theirs *)0)->other))
+PLACE(channel, fd, rdma_event_channel, fd);
+#define OF(name, member) PLACE(name, member, rdma_cm_##name, member)
+OF(id, verbs); OF(id, context); OF(id, port_num); OF(event, id); OF(event, listen_id); OF(event, event); OF(event, status);
+PLACE(event, conn, rdma_cm_event, param.conn);
+#undef OF
+#define OF(member) PLACE(parameters, member, rdma_conn_param, member)
+OF(private_data); OF(private_data_len); OF(responder_resources); OF(initiator_depth); OF(qp_num);
+SAME(RDMACM_TCP, RDMA_PS_TCP); SAME(RDMACM_ADDR_RESOLVED, RDMA_CM_EVENT_ADDR_RESOLVED);
+SAME(RDMACM_ROUTE_RESOLVED, RDMA_CM_EVENT_ROUTE_RESOLVED); SAME(RDMACM_CONNECT_REQUEST, RDMA_CM_EVENT_CONNECT_REQUEST);
+SAME(RDMACM_ESTABLISHED, RDMA_CM_EVENT_ESTABLISHED);
+RDMACM_FUNCTIONS(F)
+#endif
 C
 includes="-I$VIADUCT_SOURCE/src"
 if echo '#include <infiniband/verbs.h>' | cc -E - >/dev/null 2>&1; then

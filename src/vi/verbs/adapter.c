@@ -46,6 +46,61 @@ void verbs_block_give(struct verbs_adapter *adapter, uint8_t *block)
     base_unlock(&adapter->lock);
 }
 
+/* Of the blocks at MEMORY, to those that are posted next. */
+static void receives_make(struct verbs_adapter *adapter, struct verbs_receive *receive, uint32_t count,
+                          const struct ibverbs_mr *mr, const uint8_t *memory)
+{
+    for (uint32_t i = 0; i < count; i++, receive++) {
+        receive->whole = (struct ibverbs_sge){(uintptr_t)memory + (size_t)i * VERBS_BLOCK, VERBS_BLOCK, mr->lkey};
+        receive->wr =
+            (struct ibverbs_recv_wr){(uintptr_t)receive | VERBS_OF_RECEIVE, adapter->back, &receive->whole, 1};
+        adapter->back = &receive->wr;
+    }
+    adapter->receives += count;
+}
+
+/* An empty queue ends a connection of iWARP: there are receives for all that its queue pairs may be sent. They stay
+ * when these end, for others. */
+int verbs_receives_add(struct verbs_adapter *adapter)
+{
+    const size_t bytes = (size_t)VERBS_RECEIVED * VERBS_BLOCK;
+    if ((adapter->sessions + 1) * VERBS_RECEIVED <= adapter->receives) {
+        adapter->sessions++;
+        return OK;
+    }
+    if (adapter->receives + VERBS_RECEIVED > adapter->receives_most)
+        return vbase_fail(ERR_LIMIT, "%s takes %u receives, enough for %u connections", adapter->name,
+                          adapter->receives_most, adapter->sessions);
+    struct verbs_more *more = calloc(1, sizeof(*more));
+    if (!more)
+        return vbase_fail(ERR_MEMORY, "receives of %s", adapter->name);
+    more->memory = aligned_alloc(PAGE, (bytes | (PAGE - 1)) + 1);
+    more->mr = more->memory ? adapter->home->library->ibv_reg_mr_iova2(adapter->pd, more->memory, bytes,
+                                                                       (uintptr_t)more->memory,
+                                                                       IBVERBS_ACCESS_LOCAL_WRITE)
+                            : NULL;
+    if (!more->mr) {
+        free(more->memory);
+        free(more);
+        return vbase_fail_errno(ERR_LIMIT, "%s registers no %zu bytes for receives", adapter->name, bytes);
+    }
+    more->next = adapter->more;
+    adapter->more = more;
+    adapter->sessions++;
+    receives_make(adapter, more->receive, VERBS_RECEIVED, more->mr, more->memory);
+    return verbs_receives_post(adapter);
+}
+
+static void receives_free(struct verbs_adapter *adapter)
+{
+    for (struct verbs_more *more; (more = adapter->more);) {
+        adapter->more = more->next;
+        adapter->home->library->ibv_dereg_mr(more->mr);
+        free(more->memory);
+        free(more);
+    }
+}
+
 static int blocks_make(struct verbs_adapter *adapter)
 {
     const struct ibverbs_library *library = adapter->home->library;
@@ -57,14 +112,7 @@ static int blocks_make(struct verbs_adapter *adapter)
     if (!adapter->mr)
         return vbase_fail_errno(ERR_LIMIT, "%s registers no %zu bytes (ulimit -l tells what may be locked)",
                                 adapter->name, VERBS_BYTES);
-    for (uint32_t i = 0; i < RECEIVES; i++) {
-        struct verbs_receive *receive = &adapter->receive[i];
-        receive->whole = (struct ibverbs_sge){(uintptr_t)adapter->memory + (size_t)i * VERBS_BLOCK, VERBS_BLOCK,
-                                              adapter->mr->lkey};
-        receive->wr =
-            (struct ibverbs_recv_wr){(uintptr_t)receive | VERBS_OF_RECEIVE, adapter->back, &receive->whole, 1};
-        adapter->back = &receive->wr;
-    }
+    receives_make(adapter, adapter->receive, RECEIVES, adapter->mr, adapter->memory);
     for (uint32_t i = 0; i < BLOCKS; i++)
         verbs_block_give(adapter, adapter->memory + (size_t)(RECEIVES + i) * VERBS_BLOCK);
     return verbs_receives_post(adapter);
@@ -90,6 +138,7 @@ void verbs_adapter_events(struct verbs_adapter *adapter)
 static void adapter_close(struct verbs_adapter *adapter)
 {
     const struct ibverbs_library *library = adapter->home->library;
+    verbs_iwarp_close(adapter);
     if (adapter->srq)
         library->ibv_destroy_srq(adapter->srq);
     if (adapter->cq)
@@ -97,6 +146,7 @@ static void adapter_close(struct verbs_adapter *adapter)
     if (adapter->channel)
         library->ibv_destroy_comp_channel(adapter->channel);
     verbs_cache_close(adapter);
+    receives_free(adapter);
     if (adapter->mr)
         library->ibv_dereg_mr(adapter->mr);
     if (adapter->pd)
@@ -113,8 +163,10 @@ static void adapter_close(struct verbs_adapter *adapter)
 static int queues_make(struct verbs_adapter *adapter)
 {
     const struct ibverbs_library *library = adapter->home->library;
-    struct ibverbs_srq_init_attr receives = {.max_wr = RECEIVES, .max_sge = 1};
-    adapter->needed = adapter->room = (int)RECEIVES;
+    struct ibverbs_srq_init_attr receives = {.max_wr = adapter->receives_most, .max_sge = 1};
+    adapter->needed = (int)RECEIVES;
+    /* a device of iWARP may not make it longer later: there are fewer places in a send queue than receives for one */
+    adapter->room = (int)(adapter->port.managed ? 2 * adapter->receives_most : RECEIVES);
     adapter->pd = library->ibv_alloc_pd(adapter->port.context);
     adapter->channel = adapter->pd ? library->ibv_create_comp_channel(adapter->port.context) : NULL;
     adapter->cq = adapter->channel
@@ -131,14 +183,18 @@ static int queues_make(struct verbs_adapter *adapter)
 static void caps_find(struct verbs_adapter *adapter, const struct ibverbs_device_attr *device)
 {
     adapter->reads = (uint8_t)(device->max_qp_init_rd_atom < VERBS_READS ? device->max_qp_init_rd_atom : VERBS_READS);
-    adapter->immediates = adapter->port.context->device->transport_type != IBVERBS_TRANSPORT_IWARP;
+    adapter->iwarp = adapter->port.context->device->transport_type == IBVERBS_TRANSPORT_IWARP;
+    uint32_t most = (uint32_t)device->max_srq_wr;
+    most = most < VERBS_RECEIVES_MOST ? most : VERBS_RECEIVES_MOST;
+    adapter->receives_most = adapter->port.managed ? most : RECEIVES;
     adapter->read_by = (uint8_t)(device->max_qp_rd_atom < VERBS_READS ? device->max_qp_rd_atom : VERBS_READS);
     adapter->nic = adapter->home->call.nic;
     adapter->nic.caps = (struct vi_caps){
         .max_send = VERBS_MAX_SEND,
         .max_put = adapter->port.attr.max_msg_sz < VERBS_MAX_PUT ? adapter->port.attr.max_msg_sz : VERBS_MAX_PUT,
         .stays = TUNED(VERBS_INLINE) - sizeof(struct verbs_frame) + 1, .depth = VERBS_DEPTH,
-        .trip_ns = TUNED(VERBS_TRIP), .put_least = 1, .ordered = 1, .get = 1, .put = 1, .polls_cost = 1, .adapter = 1};
+        .trip_ns = TUNED(VERBS_TRIP), .put_least = 1, .ordered = 1, .get = !adapter->iwarp, .put = 1,
+        .polls_cost = 1, .adapter = 1};
 }
 
 /* ---- finding them ------------------------------------------------------------------------------------------------ */
@@ -189,6 +245,8 @@ static int adapter_try(struct verbs_nic *nic, struct ibverbs_device *of, const s
     if (found) {
         caps_find(adapter, &device);
         error = key_find(adapter) ?: queues_make(adapter);
+    if (found && !error && adapter->port.managed)
+        error = verbs_iwarp_open(adapter, &card->address);
     }
     if (found && !error)
         *out = adapter;

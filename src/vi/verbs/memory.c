@@ -132,7 +132,7 @@ static int memory_make(struct verbs_adapter *adapter, uint64_t start, uint64_t e
         return vbase_fail(ERR_MEMORY, "a region of registered memory");
     memory->watched.start = start;
     memory->watched.end = end;
-    memory->base = start % HUGE;
+    memory->base = adapter->iwarp ? start : start % HUGE; /* devices of iWARP may know no other address */
     memory->users = 1;
     keep = keep && verbs_watch_start(&memory->watched);
     if (!pages_register(adapter, memory, access) &&

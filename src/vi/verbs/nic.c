@@ -22,9 +22,25 @@ static void adapter_disarm(struct verbs_adapter *adapter)
     }
 }
 
+/* Those of iWARP. */
+static void connections_look(struct verbs_adapter *adapter)
+{
+    struct verbs_vi *vi;
+    int result;
+    while (verbs_iwarp_step(adapter, &vi, &result)) {
+        if (result == VERBS_CONNECTED) {
+            verbs_session_up(vi);
+            verbs_control_send(vi, VERBS_TAKEN);
+        } else if (result) {
+            verbs_break_later(vi, result);
+        }
+    }
+}
+
 /* Its connections end at once when its port does: requests would be repeated for seconds. */
 static void adapter_look(struct verbs_adapter *adapter)
 {
+    connections_look(adapter);
     base_lock(&adapter->lock);
     verbs_adapter_events(adapter);
     bool failed = adapter->failed;
@@ -160,7 +176,7 @@ static int verbs_query(struct vi *base, struct vi_state *state)
     *state = (struct vi_state){
         .line = CLASS_REMOTE,
         .usable = !vi->failed,
-        .get = !vi->failed,
+        .get = !vi->failed && vi_caps(base)->get,
         .put = !vi->failed,
         .backlog = atomic_load_explicit(&vi->call.vi.waiting, memory_order_relaxed),
         .path = vi->call.path[0] ? vi->call.path : NULL,

@@ -52,7 +52,8 @@ static int pair_create(struct verbs_vi *vi, struct verbs_adapter *adapter)
 int verbs_pair_make(struct verbs_vi *vi, struct verbs_adapter *adapter)
 {
     struct ibverbs_port_attr port;
-    int error = room_make(adapter);
+    int error = adapter->manager ? verbs_receives_add(adapter) : OK;
+    error = error ? error : room_make(adapter);
     list_init(&vi->written);
     if (error)
         return error;
@@ -123,7 +124,8 @@ static bool sends_drain(struct verbs_vi *vi)
     struct verbs_adapter *adapter = vi->adapter;
     struct ibverbs_send_wr wr = {.wr_id = (uintptr_t)vi | VERBS_OF_DRAIN, .opcode = IBVERBS_WR_RDMA_WRITE,
                                  .send_flags = IBVERBS_SEND_SIGNALED}, *bad;
-    bool sends = vi->state == VERBS_READY || vi->state == VERBS_UP;
+    /* a device of iWARP takes no request now; what it has is given back before it has destroyed the queue pair */
+    bool sends = (vi->state == VERBS_READY || vi->state == VERBS_UP) && !adapter->manager;
     uint64_t until = vbase_clock_ns() + TUNED_NS(VERBS_DRAIN);
     if (sends && adapter->port.context->ops.post_send(vi->qp, &wr, &bad))
         return false;
@@ -158,6 +160,7 @@ void verbs_pair_end(struct verbs_vi *vi)
     (void)vbase_map_remove(&adapter->vis, vi->qp->qp_num);
     adapter->latest = NULL;
     adapter->needed -= (int)VERBS_PLACES + 1;
+    adapter->sessions -= adapter->manager != NULL;
     base_unlock(&adapter->lock);
     if (library->ibv_destroy_qp(vi->qp))
         LOG_ERROR("%s does not destroy a queue pair: %s", adapter->name, strerror(errno));

@@ -36,7 +36,8 @@ bool verbs_port_has(const struct ibverbs_library *library, struct verbs_port *po
             port->gid_index = i;
             return true;
         }
-    return false;
+    port->managed = verbs_iwarp_has(library, port, &card->address);
+    return port->managed;
 }
 
 int verbs_key_find(const struct ibverbs_library *library, const struct verbs_port *port,

@@ -1,5 +1,6 @@
 /* The RDMA ports of this host in words, used or not and why, and what memory may be registered: for viaduct info and
  * viaduct doctor. Looks at them as adapter.c does; keeps nothing. */
+#include "vi/verbs/rdmacm.h"
 #include "vi/verbs/verbs.h"
 #include <arpa/inet.h>
 #include <sys/resource.h>
@@ -39,11 +40,17 @@ static unsigned port_speed(const struct ibverbs_port_attr *port)
     return 0;
 }
 
-static const char *port_kind(const struct ibverbs_port_attr *port)
+static bool port_iwarp(const struct verbs_port *port)
 {
-    return port->link_layer == IBVERBS_LINK_ETHERNET     ? "RoCE"
-           : port->link_layer == IBVERBS_LINK_INFINIBAND ? "InfiniBand"
-                                                         : "RDMA";
+    return port->context->device->transport_type == IBVERBS_TRANSPORT_IWARP;
+}
+
+static const char *port_kind(const struct verbs_port *port)
+{
+    return port_iwarp(port)                                   ? "iWARP"
+           : port->attr.link_layer == IBVERBS_LINK_ETHERNET   ? "RoCE"
+           : port->attr.link_layer == IBVERBS_LINK_INFINIBAND ? "InfiniBand"
+                                                              : "RDMA";
 }
 
 static const char *port_fault(const struct ibverbs_port_attr *port)
@@ -63,21 +70,34 @@ static void report_card(const struct report *to, const struct verbs_port *at, co
     char lid[16] = "";
     if (attr->link_layer == IBVERBS_LINK_INFINIBAND)
         snprintf(lid, sizeof(lid), "LID %u, ", attr->lid);
+    const char *kind = port_kind(at);
     if (key < 0)
         report_line(to, "%-15s %-10s %-9s %-28s not used: it has no partition key 0x%x (VIADUCT_VERBS)", port,
-                    port_kind(attr), speed, address, to->settings.key);
+                    kind, speed, address, to->settings.key);
     else if (!verbs_card_allowed(at->device, card))
-        report_line(to, "%-15s %-10s %-9s %-28s not used: VIADUCT_TRANSPORTS leaves it out", port, port_kind(attr),
-                    speed, address);
+        report_line(to, "%-15s %-10s %-9s %-28s not used: VIADUCT_TRANSPORTS leaves it out", port, kind, speed,
+                    address);
+    else if (at->managed)
+        report_line(to, "%-15s %-10s %-9s %-28s used as card %s: connected by %s", port, kind, speed, address,
+                    card->name, RDMACM_LIBRARY);
     else
         report_line(to, "%-15s %-10s %-9s %-28s used as card %s: GID %u, %sMTU %u, service level %u, traffic class %u, "
-                    "entry %d of partition keys", port, port_kind(attr), speed, address, card->name, at->gid_index, lid,
+                    "entry %d of partition keys", port, kind, speed, address, card->name, at->gid_index, lid,
                     128u << attr->active_mtu, to->settings.level, to->settings.class, key);
+}
+
+static const char *iwarp_fault(char why[CALL_WHY])
+{
+    const struct rdmacm_library *manager;
+    if (rdmacm_load(&manager) == OK)
+        return "not used: librdmacm knows of no network card of this port that is up and has an address";
+    snprintf(why, CALL_WHY, "not used: %s", vbase_error_detail());
+    return why;
 }
 
 static void report_port(const struct report *to, struct verbs_port *at)
 {
-    char port[80], speed[16];
+    char port[80], speed[16], why[CALL_WHY];
     if (to->library->ibv_query_port(at->context, at->number, &at->attr))
         return;
     const char *fault = port_fault(&at->attr);
@@ -91,11 +111,12 @@ static void report_port(const struct report *to, struct verbs_port *at)
             report_card(to, at, port, &to->cards.card[i], speed);
         }
     if (!found && !fault)
-        fault = at->attr.link_layer == IBVERBS_LINK_ETHERNET
+        fault = port_iwarp(at) ? iwarp_fault(why)
+              : at->attr.link_layer == IBVERBS_LINK_ETHERNET
                     ? "not used: no GID of RoCE v2 is the address of a network card"
                     : "not used: no network card is of this port; one of IPoIB, up and with an address, is needed";
     if (!found)
-        report_line(to, "%-15s %-10s %-9s %-28s %s", port, port_kind(&at->attr), rate ? speed : "-", "-", fault);
+        report_line(to, "%-15s %-10s %-9s %-28s %s", port, port_kind(at), rate ? speed : "-", "-", fault);
 }
 
 static void report_device(const struct report *to, struct ibverbs_device *device)

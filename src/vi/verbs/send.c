@@ -86,7 +86,7 @@ static int frame_post(struct verbs_vi *vi, enum verbs_kind kind, uint64_t word, 
 {
     struct verbs_frame frame = frame_of(vi, kind, word);
     uint32_t size = (uint32_t)(sizeof(frame) + length);
-    struct verbs_place place = {.vi = vi, .last = kind == VERBS_GOODBYE};
+    struct verbs_place place = {.vi = vi, .last = kind == VERBS_GOODBYE && !vi->adapter->iwarp};
     struct ibverbs_sge row[TUNED(VERBS_PIECES)];
     struct ibverbs_send_wr wr;
     if (likely(size <= vi->inlined && pieces < (int)TUNED(VERBS_PIECES))) {

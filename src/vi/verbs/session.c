@@ -36,6 +36,7 @@ static void session_detach(struct call_vi *base)
     base_unlock(&vi->lock);
     while (vi->adapter && verbs_complete(vi->adapter))
         ;
+    verbs_iwarp_end(vi);
     verbs_places_end(vi, ERR_LINK_DOWN); /* if the device has not given them back */
     verbs_kept_drop(vi);
     list_leave(&vi->broken);
@@ -86,6 +87,9 @@ static int meeting_say(struct verbs_vi *vi)
     struct verbs_meeting ours = {.magic = VERBS_MAGIC, .number = vi->qp->qp_num, .first = vi->first,
                                  .lid = adapter->port.attr.lid, .mtu = (uint8_t)adapter->port.attr.active_mtu};
     memcpy(ours.gid, adapter->port.gid, sizeof(ours.gid));
+    int error = adapter->manager ? verbs_iwarp_introduce(vi, &ours) : OK;
+    if (error)
+        return error;
     return call_greeting_say(vi->call.link->fd, &ours, sizeof(ours))
                ? OK
                : vbase_fail_errno(ERR_LINK_DOWN, "the queue pair for rank %u", vi->call.vi.peer);
@@ -105,21 +109,36 @@ static void session_attach(struct call_vi *base, struct call_link *link)
         verbs_break_later(vi, error);
 }
 
-static int meeting_hear(struct verbs_vi *vi)
+/* Under vi->lock. */
+static int pair_connect(struct verbs_vi *vi)
 {
     struct verbs_ready ready = {VERBS_MAGIC};
+    int error = verbs_pair_connect(vi);
+    if (error)
+        return error;
+    vi->state = VERBS_READY;
+    return call_greeting_say(vi->call.link->fd, &ready, sizeof(ready))
+               ? OK
+               : vbase_fail_errno(ERR_LINK_DOWN, "the queue pair for rank %u", vi->call.vi.peer);
+}
+
+static int meeting_hear(struct verbs_vi *vi)
+{
+    bool managed = vi->adapter && vi->adapter->manager;
     int error = call_greeting_hear(vi->call.link->fd, &vi->theirs, sizeof(vi->theirs), &vi->heard);
     if (error)
         return error;
     const char *fault = verbs_meeting_fault(&vi->theirs);
     if (fault)
         return vbase_fail(ERR_PROTOCOL, "rank %u tells of %s", vi->call.vi.peer, fault);
+    if (vi->theirs.iwarp != managed)
+        return vbase_fail(ERR_PROTOCOL, "only one of %s and the port of rank %u is of iWARP", vi->adapter->name,
+                          vi->call.vi.peer);
+    vi->met = true;
+    vi->ready = managed; /* it need not say so */
     base_lock(&vi->lock);
-    error = vi->qp ? verbs_pair_connect(vi) : ERR_LINK_DOWN;
-    vi->state = error ? vi->state : VERBS_READY;
+    error = !vi->qp ? ERR_LINK_DOWN : managed ? verbs_iwarp_connect(vi) : pair_connect(vi);
     base_unlock(&vi->lock);
-    if (!error && !call_greeting_say(vi->call.link->fd, &ready, sizeof(ready)))
-        error = vbase_fail_errno(ERR_LINK_DOWN, "the queue pair for rank %u", vi->call.vi.peer);
     return error;
 }
 
@@ -164,7 +183,7 @@ static int end_hear(struct verbs_vi *vi)
 void verbs_link_event(struct call_link *link)
 {
     struct verbs_vi *vi = verbs_vi_of(&link->vi->vi);
-    int error = vi->state == VERBS_MEETING ? meeting_hear(vi) : OK;
+    int error = vi->met ? OK : meeting_hear(vi);
     if (!error)
         error = vi->ready ? end_hear(vi) : ready_hear(vi);
     if (error && error != ERR_AGAIN)

@@ -1,12 +1,14 @@
 /* Registered memory, and puts and gets between it and the program's own.
  *
- * A key names what the device calls by it, where in its first page the memory begins, and how long it is: never an
- * address. What is put is inline or copied into a block where it is small; else its memory is registered (memory.h), as
- * that of what is got always is. Pieces that do not lie in a row are moved by way of memory that does. */
+ * A key names what the device calls by it, the address by which the device knows its first byte (where it is of iWARP
+ * that of the program; else it counts from the first large page), and how long it is. What is put is inline or copied
+ * into a block where it is small; else its memory is registered (memory.h), as that of what is got always is. Pieces
+ * that do not lie in a row are moved by way of memory that does. */
 #include "vi/verbs/verbs.h"
 #include <arpa/inet.h>
 
-#define PAGE 4096ull
+#define PAGE       4096ull
+#define KEY_LENGTH 48 /* bits */
 
 /* ---- regions ----------------------------------------------------------------------------------------------------- */
 
@@ -21,6 +23,17 @@ static void *own_pages(uint64_t bytes)
     void *pages = aligned_alloc(PAGE, (bytes + PAGE - 1) & ~(PAGE - 1));
     return pages ? memset(pages, 0, bytes) : NULL;
 }
+
+/* 32 bits of what the device calls it, 48 each of address and length. */
+static struct vi_key key_make(uint32_t rkey, uint64_t first, uint64_t length)
+{
+    return (struct vi_key){{first << 32 | rkey, first >> 32 << KEY_LENGTH | length}};
+}
+static uint64_t key_first(const struct vi_key *key)
+{
+    return key->word[1] >> KEY_LENGTH << 32 | key->word[0] >> 32;
+}
+static uint64_t key_length(const struct vi_key *key) { return key->word[1] & ((1ull << KEY_LENGTH) - 1); }
 
 int verbs_reg(struct vi_nic *nic, void *address, uint64_t length, struct vi_region *out)
 {
@@ -41,8 +54,8 @@ int verbs_reg(struct vi_nic *nic, void *address, uint64_t length, struct vi_regi
     }
     if (own)
         memory->own = own;
-    uint64_t first = verbs_memory_address(memory, address);
-    *out = (struct vi_region){nic, address, length, {{first << 32 | memory->mr->rkey, length}}, memory};
+    *out = (struct vi_region){nic, address, length,
+                              key_make(memory->mr->rkey, verbs_memory_address(memory, address), length), memory};
     return OK;
 }
 
@@ -165,7 +178,7 @@ void verbs_transfer_end(struct verbs_vi *vi, struct verbs_transfer *own, int sta
 
 static int transfer_judge(struct vi *vi, const struct vi_transfer *transfer, uint64_t length)
 {
-    uint64_t there = transfer->key.word[1];
+    uint64_t there = key_length(&transfer->key);
     if (transfer->offset > there || length > there - transfer->offset)
         return vbase_fail(ERR_ARGUMENT, "%llu bytes at %llu of a region of %llu", (unsigned long long)length,
                           (unsigned long long)transfer->offset, (unsigned long long)there);
@@ -184,10 +197,10 @@ static int transfer_post(struct verbs_vi *vi, const struct vi_transfer *transfer
     struct ibverbs_send_wr wr = {
         .sg_list = &whole, .num_sge = length > 0,
         .opcode = get ? IBVERBS_WR_RDMA_READ
-                  : transfer->signal && vi->adapter->immediates ? IBVERBS_WR_RDMA_WRITE_WITH_IMM
-                                                                : IBVERBS_WR_RDMA_WRITE,
+                  : transfer->signal && !vi->adapter->iwarp ? IBVERBS_WR_RDMA_WRITE_WITH_IMM
+                                                            : IBVERBS_WR_RDMA_WRITE,
         .imm_data = htonl(transfer->immediate), .rkey = (uint32_t)transfer->key.word[0],
-        .remote_addr = (transfer->key.word[0] >> 32) + transfer->offset};
+        .remote_addr = key_first(&transfer->key) + transfer->offset};
     int error = length && (get || !small_copy(vi, transfer, length, row, &whole, &place, &wr.send_flags))
                     ? local_register(vi, transfer, length, get, own, &whole)
                     : OK;
@@ -200,7 +213,7 @@ static int transfer_post(struct verbs_vi *vi, const struct vi_transfer *transfer
     return error;
 }
 
-/* A put by a device without immediates, when it is posted: the frames behind it are taken when it is there. To have
+/* A put by a device of iWARP, when it is posted: the frames behind it are taken when it is there. To have
  * completed says less of such a device: that it has read the memory. */
 static void put_tell(struct verbs_vi *vi, const struct vi_transfer *transfer, uint64_t length)
 {
@@ -225,7 +238,7 @@ static int transfer_start(struct verbs_vi *vi, const struct vi_transfer *transfe
     own->length = length;
     own->pieces = (int)pieces;
     memcpy(own->piece, transfer->local, pieces * sizeof(struct iovec));
-    bool tells = !get && !vi->adapter->immediates, asks = tells && transfer->cookie;
+    bool tells = !get && vi->adapter->iwarp, asks = tells && transfer->cookie;
     int receives = (!get && transfer->signal) + asks; /* of the other side */
     verbs_count(vi, receives);
     own->number = asks ? atomic_load_explicit(&vi->sent, memory_order_relaxed) : 0;
@@ -255,4 +268,10 @@ static int transfer_begin(struct vi *base, const struct vi_transfer *transfer, b
 }
 
 int verbs_put(struct vi *vi, const struct vi_transfer *what) { return transfer_begin(vi, what, false); }
-int verbs_get(struct vi *vi, const struct vi_transfer *what) { return transfer_begin(vi, what, true); }
+
+/* Not by iWARP: there a send that is posted behind a read may complete before it (places are counted by that), and the
+ * other side could write where one reads to. */
+int verbs_get(struct vi *vi, const struct vi_transfer *what)
+{
+    return vi_caps(vi)->get ? transfer_begin(vi, what, true) : vi_no_get(vi, what);
+}

@@ -19,6 +19,8 @@
 #define VERBS_DEPTH     64u  /* sends and immediates that the other side has not taken */
 #define VERBS_PLACES    128u /* in a send queue, */
 #define VERBS_RESERVED  8u   /* of which so many are for what is not a send of the caller */
+#define VERBS_RECEIVED  (2 * VERBS_DEPTH + 8) /* frames under way to one vi, with those that take no credit */
+#define VERBS_RECEIVES_MOST 16384u /* of an adapter of iWARP */
 #define VERBS_GIDS      256u /* entries of a port's table that a connection can name */
 
 /* Memory that an adapter registers at its start: blocks for receives, and for sends. */
@@ -66,9 +68,11 @@ struct verbs_vi {
     struct list_node broken; /* nic->broken; by the poll */
     int cause;               /* why it is there */
     char why[CALL_WHY];
-    struct verbs_meeting theirs; /* by the poll, and so are the next four */
+    struct verbs_meeting theirs; /* by the poll, and so are the next seven */
     uint32_t heard;          /* bytes of it, or of what follows */
-    bool ready;              /* the other side has said so */
+    bool met, ready;         /* the other side has said how it is reached; that it is ready */
+    struct rdmacm_id *id;    /* of iWARP: its connection */
+    uint8_t word[16];        /* of iWARP: by which the other side connects */
     bool refused;            /* it sent what makes no sense: all that comes behind is dropped */
     struct list written;     /* puts that are complete here, and not known to be there */
 
@@ -106,11 +110,19 @@ struct verbs_port {
     uint32_t gid_index;
     uint8_t gid[16];
     uint8_t number;
+    bool managed; /* by librdmacm: a port of iWARP */
 };
 
 struct verbs_receive { /* of a block; the same whenever it is posted */
     struct ibverbs_recv_wr wr;
     struct ibverbs_sge whole;
+};
+
+struct verbs_more { /* receives, where those of the adapter are too few */
+    struct verbs_more *next;
+    struct ibverbs_mr *mr;
+    uint8_t *memory;
+    struct verbs_receive receive[VERBS_RECEIVED];
 };
 
 struct verbs_adapter {
@@ -121,7 +133,8 @@ struct verbs_adapter {
     uint16_t key;            /* entry of its partition keys */
     uint8_t reads, read_by;  /* under way at once, by us; by others */
     uint8_t card;            /* ordinal */
-    bool immediates;         /* its writes have them; else a send behind the write tells */
+    bool iwarp;              /* it has no immediates; that a request has completed says only that its memory was read */
+    struct verbs_manager *manager; /* connects its queue pairs: iwarp.c; NULL: they are told each other's numbers */
     char name[64];
     struct ibverbs_pd *pd;
     struct ibverbs_channel *channel;
@@ -131,6 +144,8 @@ struct verbs_adapter {
     struct verbs_receive receive[TUNED(VERBS_RECEIVES)];
     struct ibverbs_recv_wr *back; /* a chain of those that are posted next; by the poll, and so is `backs` */
     uint32_t backs;
+    uint32_t receives, receives_most, sessions; /* of iWARP: those there are; may be; queue pairs */
+    struct verbs_more *more;
     struct ibverbs_mr *mr;
     struct verbs_cache cache;
 
@@ -196,6 +211,7 @@ void verbs_report(vi_line *line, void *context); /* all of this host in words: r
 int verbs_adapters_open(struct call_nic *nic);     /* one for each card that has one; the others are left out */
 void verbs_adapters_close(struct verbs_nic *nic);
 int verbs_receives_post(struct verbs_adapter *adapter) MUST_CHECK; /* those of adapter->back */
+int verbs_receives_add(struct verbs_adapter *adapter) MUST_CHECK;  /* for one queue pair more, of iWARP */
 uint8_t *verbs_block_take(struct verbs_adapter *adapter); /* NULL: there is none now */
 void verbs_block_give(struct verbs_adapter *adapter, uint8_t *block);
 void verbs_adapter_events(struct verbs_adapter *adapter); /* what its driver tells; under adapter->lock */
@@ -227,6 +243,18 @@ static inline __attribute__((always_inline)) MUST_CHECK int verbs_post(struct ve
 }
 
 void verbs_sockets_look(struct verbs_nic *nic); /* if it is time to, or if something is ordered: nic.c */
+
+/* Of iWARP: iwarp.c */
+bool verbs_iwarp_has(const struct ibverbs_library *library, const struct verbs_port *port,
+                     const struct call_address *address); /* is the port that of this address? */
+int verbs_iwarp_open(struct verbs_adapter *adapter, const struct call_address *address) MUST_CHECK;
+void verbs_iwarp_close(struct verbs_adapter *adapter);
+int verbs_iwarp_introduce(struct verbs_vi *vi, struct verbs_meeting *ours) MUST_CHECK;
+int verbs_iwarp_connect(struct verbs_vi *vi) MUST_CHECK; /* under vi->lock: begins to, when vi->theirs is known */
+/* What came of it; false: nothing now. *RESULT: OK, an error that ends *VI, or VERBS_CONNECTED: *VI sends first. */
+#define VERBS_CONNECTED 1
+bool verbs_iwarp_step(struct verbs_adapter *adapter, struct verbs_vi **vi, int *result) MUST_CHECK;
+void verbs_iwarp_end(struct verbs_vi *vi);
 
 /* Sessions: session.c */
 void verbs_link_event(struct call_link *link);     /* its socket says something */

@@ -11,7 +11,8 @@ struct verbs_meeting { /* each side's first message: how its queue pair is reach
     uint32_t number, first; /* of the queue pair; of its first packet */
     uint8_t gid[16];
     uint16_t lid;
-    uint8_t mtu, zero[5];   /* as verbs count it: 1: 256 bytes ... 5: 4096 */
+    uint8_t mtu;            /* as verbs count it: 1: 256 bytes ... 5: 4096 */
+    uint8_t iwarp, zero[4]; /* 1: `number` is the port where librdmacm listens, `gid` a word for this connection */
 };
 _Static_assert(sizeof(struct verbs_meeting) == 40, "a meeting on the wire");
 

@@ -1,0 +1,199 @@
+/* Ports of iWARP, whose queue pairs librdmacm connects: which belongs to a card, listening, and connecting two queue
+ * pairs. All of it is done by the poll, and nothing blocks.
+ *
+ * Each side says over the proven socket where it listens, and a word for this one connection. The lower rank connects,
+ * with the word of the other as private data: so it is known which queue pair is meant, and that no other process
+ * calls. It sends first, as iWARP demands (VERBS_TAKEN); what comes first tells the other side that it may send. */
+#include "vi/verbs/rdmacm.h"
+#include "vi/verbs/verbs.h"
+#include <arpa/inet.h>
+#include <fcntl.h>
+
+#define PATIENCE ((int)TUNED(VERBS_RESOLVE))
+#define BACKLOG  128
+
+struct verbs_manager { /* of an adapter */
+    const struct rdmacm_library *library;
+    struct rdmacm_channel *channel;
+    struct rdmacm_id *listener;
+};
+
+/* ---- ports and adapters ------------------------------------------------------------------------------------------ */
+
+static int id_bind(const struct rdmacm_library *library, struct rdmacm_channel *channel,
+                   const struct call_address *address, struct rdmacm_id **out)
+{
+    union call_place at;
+    (void)call_address_place(address, 0, &at);
+    return library->rdma_create_id(channel, out, NULL, RDMACM_TCP) || library->rdma_bind_addr(*out, &at.any)
+               ? vbase_fail_errno(ERR_SYSTEM, "an address of iWARP, %s", call_address_text(address).text)
+               : OK;
+}
+
+bool verbs_iwarp_has(const struct ibverbs_library *library, const struct verbs_port *port,
+                     const struct call_address *address)
+{
+    const struct rdmacm_library *manager;
+    struct rdmacm_id *id = NULL;
+    bool has = port->context->device->transport_type == IBVERBS_TRANSPORT_IWARP && rdmacm_load(&manager) == OK &&
+               id_bind(manager, NULL, address, &id) == OK && id->verbs && id->port_num == port->number &&
+               strcmp(library->ibv_get_device_name(id->verbs->device), port->device) == 0;
+    if (id)
+        manager->rdma_destroy_id(id);
+    return has;
+}
+
+int verbs_iwarp_open(struct verbs_adapter *adapter, const struct call_address *address)
+{
+    struct verbs_manager *manager = adapter->manager = calloc(1, sizeof(*manager));
+    if (!manager)
+        return vbase_fail(ERR_MEMORY, "an adapter of iWARP");
+    int error = rdmacm_load(&manager->library);
+    if (error)
+        return error;
+    manager->channel = manager->library->rdma_create_event_channel();
+    if (!manager->channel)
+        return vbase_fail_errno(ERR_SYSTEM, "%s and librdmacm", adapter->name);
+    fcntl(manager->channel->fd, F_SETFL, fcntl(manager->channel->fd, F_GETFL) | O_NONBLOCK);
+    error = call_watch_own(&adapter->home->call, manager->channel->fd) ?:
+            id_bind(manager->library, manager->channel, address, &manager->listener);
+    if (!error && manager->library->rdma_listen(manager->listener, BACKLOG))
+        error = vbase_fail_errno(ERR_SYSTEM, "%s does not listen", adapter->name);
+    return error;
+}
+
+void verbs_iwarp_close(struct verbs_adapter *adapter)
+{
+    struct verbs_manager *manager = adapter->manager;
+    if (manager && manager->listener)
+        manager->library->rdma_destroy_id(manager->listener);
+    if (manager && manager->channel)
+        manager->library->rdma_destroy_event_channel(manager->channel);
+    free(manager);
+}
+
+/* ---- connections ------------------------------------------------------------------------------------------------- */
+
+static bool rank_calls(const struct verbs_vi *vi) { return verbs_home(vi)->call.nic.rank < vi->call.vi.peer; }
+
+static struct rdmacm_parameters parameters_of(const struct verbs_vi *vi)
+{
+    return (struct rdmacm_parameters){.private_data = vi->theirs.gid, .private_data_len = sizeof(vi->theirs.gid),
+                                      .responder_resources = vi->adapter->read_by,
+                                      .initiator_depth = vi->adapter->reads, .srq = 1, .qp_num = vi->qp->qp_num};
+}
+
+int verbs_iwarp_introduce(struct verbs_vi *vi, struct verbs_meeting *ours)
+{
+    const struct verbs_manager *manager = vi->adapter->manager;
+    ours->iwarp = 1;
+    ours->number = ntohs(manager->library->rdma_get_src_port(manager->listener));
+    ours->first = 0;
+    int error = vbase_random(vi->word, sizeof(vi->word));
+    memcpy(ours->gid, vi->word, sizeof(ours->gid));
+    return error;
+}
+
+int verbs_iwarp_connect(struct verbs_vi *vi)
+{
+    const struct verbs_manager *manager = vi->adapter->manager;
+    struct call_address mine, theirs;
+    union call_place from, to;
+    if (!rank_calls(vi))
+        return OK;
+    if (!call_end_of(vi->call.link->fd, false, &mine) || !call_end_of(vi->call.link->fd, true, &theirs))
+        return vbase_fail_errno(ERR_LINK_DOWN, "the connection to rank %u", vi->call.vi.peer);
+    (void)call_address_place(&mine, 0, &from);
+    (void)call_address_place(&theirs, (uint16_t)vi->theirs.number, &to);
+    return manager->library->rdma_create_id(manager->channel, &vi->id, vi, RDMACM_TCP) ||
+                   manager->library->rdma_resolve_addr(vi->id, &from.any, &to.any, PATIENCE)
+               ? vbase_fail_errno(ERR_LINK_DOWN, "%s does not connect to rank %u", vi->adapter->name, vi->call.vi.peer)
+               : OK;
+}
+
+void verbs_iwarp_end(struct verbs_vi *vi)
+{
+    if (vi->id)
+        vi->adapter->manager->library->rdma_destroy_id(vi->id);
+    vi->id = NULL;
+}
+
+static struct verbs_vi *vi_of_word(const struct verbs_adapter *adapter, const struct rdmacm_parameters *said)
+{
+    list_for_each(node, &adapter->home->attached) {
+        struct verbs_vi *vi = container_of(node, struct verbs_vi, attached);
+        if (vi->adapter == adapter && vi->state == VERBS_MEETING && !rank_calls(vi) && vi->qp &&
+            said->private_data_len >= sizeof(vi->word) && memcmp(said->private_data, vi->word, sizeof(vi->word)) == 0)
+            return vi;
+    }
+    return NULL;
+}
+
+/* From here on something may come, which tells that the other side is connected (verbs_session_up). */
+static int request_accept(struct verbs_vi *vi, struct rdmacm_id *id)
+{
+    struct rdmacm_parameters ours = parameters_of(vi);
+    vi->id = id;
+    id->context = vi;
+    vi->state = VERBS_READY;
+    ours.private_data_len = 0;
+    return vi->adapter->manager->library->rdma_accept(id, &ours);
+}
+
+/* Of a call that is none of ours the caller hears so. */
+static int request_take(struct verbs_adapter *adapter, struct rdmacm_id *id, struct verbs_vi *vi)
+{
+    const struct rdmacm_library *library = adapter->manager->library;
+    if (!vi) {
+        library->rdma_reject(id, NULL, 0);
+        library->rdma_destroy_id(id);
+        return OK;
+    }
+    base_lock(&vi->lock);
+    int failed = vi->qp ? request_accept(vi, id) : -1;
+    base_unlock(&vi->lock);
+    return failed ? vbase_fail_errno(ERR_LINK_DOWN, "%s does not accept rank %u", adapter->name, vi->call.vi.peer) : OK;
+}
+
+/* Under vi->lock. Not 0: errno tells. */
+static int step_go(struct verbs_vi *vi, uint32_t event)
+{
+    const struct rdmacm_library *library = vi->adapter->manager->library;
+    struct rdmacm_parameters ours = parameters_of(vi);
+    if (event == RDMACM_ADDR_RESOLVED)
+        return library->rdma_resolve_route(vi->id, PATIENCE);
+    if (event == RDMACM_ROUTE_RESOLVED)
+        return library->rdma_connect(vi->id, &ours);
+    vi->state = vi->state == VERBS_MEETING ? VERBS_READY : vi->state;
+    return 0;
+}
+
+static int step_take(struct verbs_vi *vi, uint32_t event, int status)
+{
+    bool expected = event == RDMACM_ADDR_RESOLVED || event == RDMACM_ROUTE_RESOLVED || event == RDMACM_ESTABLISHED;
+    base_lock(&vi->lock);
+    errno = status < 0 ? -status : ENOTCONN;
+    int failed = expected && vi->qp ? step_go(vi, event) : -1;
+    base_unlock(&vi->lock);
+    if (failed)
+        return vbase_fail_errno(ERR_LINK_DOWN, "%s to rank %u: %s", vi->adapter->name, vi->call.vi.peer,
+                                vi->adapter->manager->library->rdma_event_str(event));
+    return event == RDMACM_ESTABLISHED && rank_calls(vi) ? VERBS_CONNECTED : OK;
+}
+
+bool verbs_iwarp_step(struct verbs_adapter *adapter, struct verbs_vi **out, int *result)
+{
+    const struct verbs_manager *manager = adapter->manager;
+    struct rdmacm_event *event;
+    if (!manager || manager->library->rdma_get_cm_event(manager->channel, &event))
+        return false;
+    struct rdmacm_id *id = event->id;
+    uint32_t what = event->event;
+    int status = event->status;
+    bool request = what == RDMACM_CONNECT_REQUEST;
+    struct verbs_vi *vi = request ? vi_of_word(adapter, &event->conn) : id->context; /* NULL: of the listener */
+    manager->library->rdma_ack_cm_event(event);
+    *out = vi;
+    *result = request ? request_take(adapter, id, vi) : vi ? step_take(vi, what, status) : OK;
+    return true;
+}
