@@ -1,6 +1,6 @@
 /* MPI 5.0 in its standard ABI, version 1.0. A program built with this header runs on any library of that ABI.
  *
- * Compiles alone, as C99 and later and as C++ (by -pedantic, as C++11). Needs libmpi_abi and nothing else. All that
+ * Compiles alone, as C and as C++ of any year that has 64-bit integers. Needs libmpi_abi and nothing else. All that
  * the standard removed is left out; of what it only deprecated, attributes by their names of MPI-1 are there, because
  * other headers of this ABI have them. MPI_Fint and its conversions, no part of the ABI, are other names of what is. A
  * function whose name ends in _c takes counts of 64 bits. Weights are declared as pointers, not as arrays: compilers
@@ -10,6 +10,10 @@
  * chapter as in the standard, each with its profiling name, PMPI_. */
 #ifndef MPI_H
 #define MPI_H
+
+/* What a compiler warns of is the program's own lines: not macros that C89 and C++98 lack (-pedantic), nor the casts of
+ * handles (-Wold-style-cast). */
+#pragma GCC system_header
 
 #include <stdint.h>
 
@@ -1294,13 +1298,13 @@ typedef int MPI_Fint;
 #define MPI_Win_c2f MPI_Win_toint
 #define PMPI_Win_c2f PMPI_Win_toint
 
-static inline int MPI_Status_f2c(const MPI_Fint *f, MPI_Status *c)
+static __inline int MPI_Status_f2c(const MPI_Fint *f, MPI_Status *c)
 {
     __builtin_memcpy(c, f, sizeof *c);
     return MPI_SUCCESS;
 }
 
-static inline int MPI_Status_c2f(const MPI_Status *c, MPI_Fint *f)
+static __inline int MPI_Status_c2f(const MPI_Status *c, MPI_Fint *f)
 {
     __builtin_memcpy(f, c, sizeof *c);
     return MPI_SUCCESS;
@@ -1310,7 +1314,7 @@ static inline int MPI_Status_c2f(const MPI_Status *c, MPI_Fint *f)
 
 typedef MPI_Status MPI_F08_status;
 
-static inline int MPI_Status_c2f08(const MPI_Status *c, MPI_F08_status *f08)
+static __inline int MPI_Status_c2f08(const MPI_Status *c, MPI_F08_status *f08)
 {
     *f08 = *c;
     return MPI_SUCCESS;

@@ -90,20 +90,30 @@ compile() # compiler, standard, source: a compiler that is not here is passed ov
         2>"$work/said" || { head -20 "$work/said" && echo "$1 -std=$2 warns in a user's program" && exit 1; }
     compiled=$((compiled + 1))
 }
+# A program in the C and C++ of old, whose own lines are held to the letter: mpi.h adds no warning and no error.
+old() # compiler, standard, source, more
+{
+    command -v "$1" >/dev/null || return 0
+    "$1" -std="$2" -Wall -Wextra -pedantic-errors -Werror "${@:4}" -I"$VIADUCT_SOURCE/include" -c "$3" -o "$work/absent.o" \
+        2>"$work/said" || { head -20 "$work/said" && echo "$1 -std=$2 refuses a user's program" && exit 1; }
+}
 for compiler in gcc clang; do
     compile $compiler gnu11 "$work/prototypes.c"
     compile $compiler gnu17 "$work/prototypes.c"
+    old $compiler c89 "$work/absent.c"
 done
 for compiler in g++ clang++; do
     compile $compiler c++11 "$work/prototypes.cc"
     compile $compiler c++20 "$work/prototypes.cc"
+    old $compiler c++98 "$work/absent.cc" -Wold-style-cast
 done
 [ $compiled -gt 0 ] || { echo "no C compiler found"; exit 1; }
 
 sort "$work/names" >"$work/table"
 # What a compiler sees of them: all functions, each with both names.
 for compiler in gcc clang; do command -v $compiler >/dev/null && break; done
-$compiler -E -P "$header" | grep -v '^typedef\|^static inline' | grep -oE '\bP?MPI_\w+ ?\(' | tr -d ' (' >"$work/seen"
+echo "#include \"$header\"" | $compiler -E -P -x c - | grep -v '^typedef\|^static __inline' |
+    grep -oE '\bP?MPI_\w+ ?\(' | tr -d ' (' >"$work/seen"
 grep '^MPI_' "$work/seen" | sort >"$work/declared"
 cmp "$work/table" "$work/declared"
 sed -n 's/^P//p' "$work/seen" | sort | cmp "$work/table" - || { echo "a function with one name"; exit 1; }
