@@ -164,9 +164,12 @@ static struct mpi_attribute *attribute_find(const struct mpi_thing *thing, const
 
 /* ---- of communicators ---- */
 
-/* The value behind a predefined key, NULL where there is none; false: no such key. */
-static bool key_predefined(int key, const int **value)
+/* The value behind a predefined key of THING, NULL where there is none; false: no such key. Communicators of a session
+ * have the bound of tags alone: the others tell of the world. */
+static bool key_predefined(const struct mpi_thing *thing, int key, const int **value)
 {
+    if (mpi_thing_kind(thing) != KIND_COMM)
+        return false;
     static const int tag_ub = 0x7FFFFFFF, io = MPI_ANY_SOURCE, host = MPI_PROC_NULL, one = 1;
     static int appnum, universe, last_code;
     const struct boot_job *job = mpi_process.job;
@@ -187,7 +190,8 @@ static bool key_predefined(int key, const int **value)
     };
     for (size_t i = 0; i < ARRAY_LENGTH(known); i++)
         if (known[i].key == key) {
-            *value = known[i].value;
+            bool of_session = ((const struct mpi_comm *)thing)->group->session != NULL;
+            *value = of_session && key != MPI_TAG_UB ? NULL : known[i].value;
             return true;
         }
     return false;
@@ -201,7 +205,7 @@ static struct mpi_keyval *key_changeable(const char *call, struct mpi_thing *thi
 {
     const int *unused;
     struct mpi_keyval *keyval = mpi_keyval_at(key, mpi_thing_kind(thing));
-    if (mpi_thing_kind(thing) == KIND_COMM && key_predefined(key, &unused))
+    if (key_predefined(thing, key, &unused))
         *error = mpi_error(thing, call, MPI_ERR_ARG, "the predefined attribute %d cannot be %s", key, how);
     else if (!keyval)
         *error = key_wrong(thing, call, key);
@@ -232,7 +236,7 @@ static int attribute_set(const char *call, struct mpi_thing *thing, int key, voi
 static int attribute_get(const char *call, struct mpi_thing *thing, int key, void *value, int *flag)
 {
     const int *known;
-    if (mpi_thing_kind(thing) == KIND_COMM && key_predefined(key, &known)) {
+    if (key_predefined(thing, key, &known)) {
         *flag = known != NULL;
         if (known)
             *(const void **)value = known;

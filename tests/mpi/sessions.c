@@ -126,6 +126,25 @@ static void sets_check(MPI_Session session)
     CHECK_CLASS(MPI_Session_get_pset_info(session, "", &info), MPI_ERR_ARG);
 }
 
+/* Of the predefined attributes only the bound of tags; the others tell of the world. */
+static void attributes_check(MPI_Session session)
+{
+    MPI_Comm comm = comm_open(session, "mpi://WORLD", "attributes"), copy;
+    CHECK_OK(MPI_Comm_dup(comm, &copy));
+    const int key[] = {MPI_TAG_UB,        MPI_IO,          MPI_HOST, MPI_WTIME_IS_GLOBAL, MPI_APPNUM,
+                       MPI_UNIVERSE_SIZE, MPI_LASTUSEDCODE};
+    for (int i = 0; i < 7; i++)
+        for (int j = 0; j < 2; j++) {
+            int *value = NULL, flag = -1;
+            CHECK_OK(MPI_Comm_get_attr(j ? copy : comm, key[i], &value, &flag));
+            CHECK_EQUAL(flag, key[i] == MPI_TAG_UB);
+            CHECK(!flag || *value >= 32767);
+            CHECK_CLASS(MPI_Comm_delete_attr(comm, key[i]), MPI_ERR_ARG);
+        }
+    CHECK_OK(MPI_Comm_free(&copy));
+    CHECK_OK(MPI_Comm_free(&comm));
+}
+
 static int handled, handled_code;
 static void on_session(MPI_Session *session, int *code, ...)
 {
@@ -305,6 +324,7 @@ int main(int argc, char **argv)
     handlers_check();
     MPI_Session session = session_open();
     sets_check(session);
+    attributes_check(session);
     buffers_check(session);
     inter_check(session);
     errors_check(session);
