@@ -25,9 +25,10 @@ struct mpi_buffer mpi_process_buffer;
 /* That messages of COMM use. */
 static struct mpi_buffer *buffer_of(struct mpi_comm *comm)
 {
-    return comm->buffer.attached ? &comm->buffer
-           : comm->group->session ? &comm->group->session->buffer
-                                  : &mpi_process_buffer;
+    struct mpi_session *session = comm->group->session;
+    return comm->buffer.attached                 ? &comm->buffer
+           : session && session->buffer.attached ? &session->buffer
+                                                 : &mpi_process_buffer;
 }
 
 static bool is_automatic(const struct mpi_buffer *buffer) { return buffer->attached == MPI_BUFFER_AUTOMATIC; }

@@ -94,6 +94,8 @@ static int session_close(const char *call, MPI_Session *handle)
     bool last = mpi_process_last();
     if (last) {
         mpi_check_leftovers();
+        if (mpi_buffer_flush(call, &session->thing, &mpi_process_buffer) == MPI_SUCCESS)
+            mpi_process_buffer.attached = NULL;
         mpi_handles_finish();
     }
     if (!mpi_object_unpublish(session))

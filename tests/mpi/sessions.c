@@ -201,13 +201,18 @@ static void info_check(void)
 
 static void buffers_check(MPI_Session session)
 {
-    static char memory[4096 + MPI_BSEND_OVERHEAD], room[4096], got[4096];
+    static char memory[4096 + MPI_BSEND_OVERHEAD], small[16 + MPI_BSEND_OVERHEAD], room[4096], got[4096];
     MPI_Comm comm = comm_open(session, "mpi://self", "buffers");
     MPI_Request request;
     void *back;
     int bytes = 0;
     fill(room, sizeof room, 7);
     CHECK_CLASS(MPI_Bsend(room, 1, MPI_BYTE, 0, 1, comm), MPI_ERR_BUFFER);
+    CHECK_OK(MPI_Buffer_attach(small, sizeof small)); /* of the process: it serves where the session has none */
+    CHECK_OK(MPI_Bsend(room, 16, MPI_BYTE, 0, 1, comm));
+    CHECK_CLASS(MPI_Bsend(room, sizeof room, MPI_BYTE, 0, 1, comm), MPI_ERR_BUFFER);
+    CHECK_OK(MPI_Recv(got, 16, MPI_BYTE, 0, 1, comm, MPI_STATUS_IGNORE));
+    CHECK_BYTES(got, 16, 7);
     CHECK_OK(MPI_Session_attach_buffer(session, memory, sizeof memory));
     CHECK_CLASS(MPI_Session_attach_buffer_c(session, memory, 10), MPI_ERR_BUFFER);
     CHECK_OK(MPI_Irecv(got, sizeof got, MPI_BYTE, 0, 1, comm, &request));
@@ -219,6 +224,8 @@ static void buffers_check(MPI_Session session)
     CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
     CHECK_OK(MPI_Session_detach_buffer(session, &back, &bytes));
     CHECK(back == memory && bytes == sizeof memory);
+    CHECK_OK(MPI_Buffer_detach(&back, &bytes));
+    CHECK(back == small && bytes == sizeof small);
     CHECK_OK(MPI_Comm_free(&comm));
 }
 
