@@ -132,6 +132,7 @@ static bool join(struct sock_file *file)
 {
     struct sock_link *link = file->link;
     uint32_t number = (uint32_t)(file - sock_files);
+    sock_spin_prepare();
     sock_link_settings(link, sock_fd(file));
     atomic_store(&file->mapping.words->bit[sock_out(file)], number);
     sock_lock(&link->receive); /* under which it is passed on */

@@ -1,10 +1,13 @@
 /* Whether polling pays; see wait.h. Each thread learns for itself: polling that found nothing makes it sleep at once
  * for a growing number of waits. One trial is as long as waking the other side takes, since its answer comes no
- * sooner. With one processor a trial is a few yields: the other side runs meanwhile, and neither has to be woken. */
+ * sooner. With one processor a trial is a few yields: the other side runs meanwhile, and neither has to be woken. Under
+ * a quota of fewer processors than there are nobody polls: that time would be missing later. */
 #include "base/atomic.h"
 #include "base/clock.h"
+#include "base/topology.h"
 #include "sock/wait.h"
 
+#include <limits.h>
 #include <sched.h>
 
 #define TRIAL_NS   100000
@@ -19,11 +22,24 @@ static _Thread_local struct {
     bool alone; /* one processor */
 } policy TLS_QUICK;
 
+static _Atomic int quota = INT_MAX; /* whole processors */
+
+void sock_spin_prepare(void)
+{
+    static _Atomic bool known;
+    double allowed = atomic_exchange(&known, true) ? 0 : vbase_quota("");
+    if (allowed > 0 && allowed < INT_MAX)
+        atomic_store_explicit(&quota, (int)allowed, memory_order_relaxed);
+}
+
 static void processors_count(void)
 {
     cpu_set_t set;
+    int count = sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : CPU_SETSIZE;
     policy.asked = ASK_EVERY;
-    policy.alone = sched_getaffinity(0, sizeof(set), &set) == 0 && CPU_COUNT(&set) < 2;
+    policy.alone = count < 2;
+    if (!policy.alone && atomic_load_explicit(&quota, memory_order_relaxed) < count)
+        policy.skip = ASK_EVERY; /* all, up to the next count */
 }
 
 bool sock_spin_begin(struct sock_spin *spin)

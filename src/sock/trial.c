@@ -14,6 +14,7 @@
 #include "sock/rest.h"
 #include "sock/segment.h"
 #include "sock/tcp.h"
+#include "sock/wait.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -100,6 +101,7 @@ static void ask_and_leave(void)
     (void)sock_tcp_special(fd);
     sock_tcp_hasten(fd, kept);
     sock_tcp_reset(fd);
+    sock_spin_prepare();
     (void)sock_program_has_library("/proc/self/exe", environ);
     (void)(sock_family_make() && !sock_family_exceeds() && sock_family_renew());
     if (sock_rest_open() && (rest = sock_rest_begin(1)) && sock_rest_add(rest, "", 1))

@@ -34,6 +34,8 @@ void sock_blocks_left(void); /* called by a thread that closes, too */
 /* There is something in the ring to wake up for. */
 bool sock_watch_ready(struct sock_file *file, short event);
 
+/* With the first connection that moves, once: how many processors may be used. */
+void sock_spin_prepare(void);
 /* Polling before sleep: begins; true as long as it may go on. FOUND ends it: did it pay? */
 struct sock_spin {
     uint64_t start, last;

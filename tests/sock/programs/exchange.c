@@ -4,13 +4,16 @@
  *                         getppid, which mark them in a trace; then, to hold the
  *                         connection, it waits for the end of its input
  *   exchange self N       both ends in one thread, each with an epoll set of its own; the marks are around the last N,
- *                         in which nothing may be allocated, by whatever library */
+ *                         in which nothing may be allocated, by whatever library
+ *   exchange pair N       two processes that wait for each other; behind 2000 exchanges, it prints how often it left its
+ *                         processor in N */
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -117,10 +120,43 @@ static int self(int rounds)
     return 1;
 }
 
+static int pair(int rounds)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t length = sizeof(address);
+    struct rusage before = {0}, after;
+    char data[SIZE] = "";
+    int listener = socket(AF_INET, SOCK_STREAM, 0), fd;
+    if (bind(listener, (struct sockaddr *)&address, length) || listen(listener, 4) ||
+        getsockname(listener, (struct sockaddr *)&address, &length))
+        return 1;
+    if (fork() == 0) {
+        fd = socket(AF_INET, SOCK_STREAM, 0);
+        if (connect(fd, (struct sockaddr *)&address, length))
+            _exit(1);
+        while (whole(fd, data, 0) && whole(fd, data, 1))
+            ;
+        _exit(0);
+    }
+    if ((fd = accept(listener, NULL, NULL)) < 0)
+        return 1;
+    for (int i = -2000; i < rounds; i++) {
+        if (i == 0)
+            getrusage(RUSAGE_SELF, &before);
+        if (!whole(fd, data, 1) || !whole(fd, data, 0))
+            return 1;
+    }
+    getrusage(RUSAGE_SELF, &after);
+    printf("%ld\n", after.ru_nvcsw + after.ru_nivcsw - before.ru_nvcsw - before.ru_nivcsw);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     if (argc == 3 && strcmp(argv[1], "self") == 0)
         return self(atoi(argv[2]));
+    if (argc == 3 && strcmp(argv[1], "pair") == 0)
+        return pair(atoi(argv[2]));
     if (argc >= 4 && strcmp(argv[1], "call") == 0)
         return call(argv[2], atoi(argv[3]), argc > 4);
     return argc == 2 && strcmp(argv[1], "serve") == 0 ? serve() : 2;
