@@ -209,9 +209,10 @@ int sock_getpeername(int fd, struct sockaddr *address, socklen_t *length)
 
 static int readable(struct sock_file *file)
 {
-    sock_lock(&file->link->receive);
+    bool locked = sock_lock_soon(&file->link->receive); /* else: as far as a holder that was stopped has come */
     uint64_t bytes = sock_stream_readable(file);
-    sock_unlock(&file->link->receive);
+    if (locked)
+        sock_unlock(&file->link->receive);
     return bytes > 0x7fffffff ? 0x7fffffff : (int)bytes;
 }
 

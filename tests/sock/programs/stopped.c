@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
@@ -63,7 +64,11 @@ int main(void)
         if (event == POLLIN && write(fd, "?", 1) != 1)
             return 3;
         pid_t child = stopped_at(locks[i].step, fd, event);
-        int once = refused(fd, event), ready = poll(&one, 1, 0), waits = epoll_wait(set, &told, 1, 0);
+        int lies = 0, asked = ioctl(fd, FIONREAD, &lies), once = refused(fd, event), ready = poll(&one, 1, 0), waits = epoll_wait(set, &told, 1, 0);
+        if (asked || (event == POLLIN && (lies < SIZE - TAKEN || lies > SIZE))) {
+            printf("%s: %d bytes are to be read\n", locks[i].step, lies);
+            wrong++;
+        }
         if (child < 0 || added || !once || ready != 1 || one.revents != event || waits != 1 || !refused(fd, event)) {
             printf("%s: child %d, refused %d, poll %d, epoll %d\n", locks[i].step, child > 0, once, ready, waits);
             wrong++;
