@@ -210,6 +210,10 @@ static void process_print(int pid, unsigned long *sockets)
         vbase_plain(process.name, strlen(process.name));
         connections_print(&process, "tcp");
         connections_print(&process, "tcp6");
+        uint32_t refused = process.family ? atomic_load(&process.family->refused) : 0;
+        if (refused)
+            printf("%7d %-15s refused %u in the place of the other end: another user, a taken name, or nonsense\n", pid,
+                   process.name, refused);
     }
     if (process.family)
         munmap((void *)(uintptr_t)process.family, sizeof(struct sock_family));

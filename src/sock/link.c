@@ -118,6 +118,8 @@ bool sock_family_exceeds(void)
     return !root && !(has[0] && has[1] && has[2]);
 }
 
+void sock_link_refused(void) { atomic_fetch_add_explicit(&family->refused, 1, memory_order_relaxed); }
+
 void sock_link_given_up(const struct sock_ends *ends, enum sock_reason reason)
 {
     uint32_t number = atomic_fetch_add(&family->given_up_count, 1) % SOCK_GIVEN_UP;

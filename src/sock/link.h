@@ -149,6 +149,7 @@ struct sock_family {
     _Atomic uint32_t sets; /* and all sets */
     _Atomic uint32_t given_up_count;
     _Atomic uint32_t passes; /* so far */
+    _Atomic uint32_t refused; /* that came to a meeting, or had its name, and were not the other end */
     struct sock_pass pass[SOCK_PASSES];
     struct sock_given_up given_up[SOCK_GIVEN_UP];
     struct sock_link link[SOCK_FILES];
@@ -157,6 +158,7 @@ struct sock_family {
 #define SOCK_FAMILY_MAGIC 0x316c696d61667376ull /* "vsfamil1" */
 #define SOCK_FAMILY_NAME  "viaduct-links"
 
+void sock_link_refused(void);
 void sock_link_given_up(const struct sock_ends *ends, enum sock_reason reason);
 
 bool sock_family_is_there(void);

@@ -60,6 +60,8 @@ static void give_up(struct sock_file *file, enum sock_reason reason)
     };
     LOG_DEBUG("connection %u stays TCP: %s", (unsigned)(file - sock_files), text[reason]);
     meeting_end(file);
+    if (reason == REASON_NONSENSE || reason == REASON_NAME)
+        sock_link_refused();
     sock_link_given_up(&file->link->ends, reason);
     for (int fd = 0; fd < sock_table_end(); fd++)
         (void)sock_file_remove(fd, file);
@@ -98,6 +100,7 @@ static bool user_fits(int fd, const struct sock_owner *owner, bool *same)
     bool allowed = peer.uid == owner->user && (geteuid() == 0 || sock_policy_user(peer.uid));
     if (known && (*same || peer.uid == 0 || allowed))
         return true;
+    sock_link_refused();
     LOG_WARN("user %u answers for a connection of user %u: it stays TCP", (unsigned)peer.uid, (unsigned)owner->user);
     return false;
 }
@@ -204,7 +207,7 @@ static void first_step(struct sock_file *file)
     socklen_t length = name_make(&name, &file->link->ends);
     if (file->channel < 0 || bind(file->channel, (struct sockaddr *)&name, length) != 0 ||
         listen(file->channel, 4) != 0)
-        give_up(file, REASON_NAME);
+        give_up(file, file->channel < 0 ? REASON_MEMORY : REASON_NAME);
     else
         SOCK_STEP(listening);
 }

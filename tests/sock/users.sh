@@ -22,4 +22,16 @@ users 0
 grep -q 'stays TCP: at its other end is a process of another user' "$VIADUCT_LOG_FILE" || { fail "another user is not the reason:"; cat "$VIADUCT_LOG_FILE"; }
 users 0 --also-user 65533
 users 2 --also-user 65533,65532
+
+# The list counts what was refused.
+cp "$VIADUCT_BUILD/tests/sock/exchange" "$VIADUCT_BUILD/lib/libviaduct-sock.so" "$work" && chmod 755 "$work"/exchange && mkfifo "$work/hold"
+as() { env LD_PRELOAD="$work/libviaduct-sock.so" setpriv --reuid "$1" --clear-groups "$work/exchange" "${@:2}"; }
+as 65533 serve >"$work/port" &
+eventually 10 test -s "$work/port" || fail "the server does not start"
+as 65532 call "$(cat "$work/port")" 2000 hold <"$work/hold" >"$work/out" &
+exec 9>"$work/hold"
+counted() { "$VIADUCT_BIN/viaduct" sock --list >"$work/list" && grep -q ' exchange  *refused 1 in the place of the other end: another user' "$work/list"; }
+eventually 10 counted || { fail "what was refused is not counted:"; cat "$work/list"; }
+exec 9>&-
+wait
 finish
