@@ -16,6 +16,20 @@ for card in rxeB rB; do
     expect_err 'rail 16 to rank 1 is up: rB 10.9.0.2' "$card alone"
     ! grep -q 'rail .* 10.9.0.1' "$work/err" || fail "the other one is used, too"
 done
+# an interface of two addresses is one card, whose port a process opens once
+ip addr add fd00::1/64 dev rA nodad
+: >"$work/go"
+VIADUCT_TRANSPORTS=verbs:rxeA timeout 100 "$mpiexec" -n 2 "$VIADUCT_BUILD/tests/programs/rounds" "$work/go" >"$work/said" 2>"$work/log" &
+job=$!
+eventually 60 grep -q 'rail 16 to rank 1 is up' "$work/log" || fail "two addresses: $(tail -5 "$work/log")"
+are 2 -x rounds || fail "two addresses: no two processes"
+for pid in $(processes -x rounds); do
+    opened=$(find /proc/"$pid"/fd -lname '/dev/infiniband/uverbs*' | wc -l)
+    [ "$opened" -eq 1 ] || fail "two addresses: the port is opened $opened times"
+done
+rm "$work/go"
+wait $job || fail "two addresses: $(tail -5 "$work/log")"
+ip addr del fd00::1/64 dev rA
 # a job of one host does not even load the library: the double, where it is loaded, leaves what it has counted
 export LD_LIBRARY_PATH=$VIADUCT_BUILD/tests/verbs DOUBLE_COUNTS=$work/counts DOUBLE_GIDS=10.9.0.1,10.9.0.2
 run 60 "$mpiexec" -n 2 "$VIADUCT_BUILD/tests/test-mpi-sendrecv"

@@ -245,8 +245,8 @@ static int adapter_try(struct verbs_nic *nic, struct ibverbs_device *of, const s
     if (found) {
         caps_find(adapter, &device);
         error = key_find(adapter) ?: queues_make(adapter);
-    if (found && !error && adapter->port.managed)
-        error = verbs_iwarp_open(adapter, &card->address);
+        if (!error && adapter->port.managed)
+            error = verbs_iwarp_open(adapter, &card->address);
     }
     if (found && !error)
         *out = adapter;
@@ -266,6 +266,14 @@ static void card_try(struct verbs_nic *nic, struct ibverbs_device **list, const 
         nic->adapter[nic->adapters++] = adapter;
 }
 
+struct verbs_adapter *verbs_adapter_of(struct verbs_nic *nic, uint8_t card)
+{
+    for (int i = 0; i < nic->adapters; i++)
+        if (nic->adapter[i]->card == card)
+            return nic->adapter[i];
+    return NULL;
+}
+
 int verbs_adapters_open(struct call_nic *base)
 {
     struct verbs_nic *nic = (struct verbs_nic *)(void *)base;
@@ -274,9 +282,11 @@ int verbs_adapters_open(struct call_nic *base)
     if (!list)
         return error ?: vbase_fail_errno(ERR_UNSUPPORTED, "the RDMA devices of this host");
     for (int i = 0; i < base->cards.count; i++) {
-        card_try(nic, list, &base->cards.card[i]);
-        if (nic->adapters > kept)
-            base->cards.card[kept++] = base->cards.card[i];
+        const struct call_card *card = &base->cards.card[i];
+        if (!verbs_adapter_of(nic, card->ordinal)) /* one of its other addresses may have brought it */
+            card_try(nic, list, card);
+        if (verbs_adapter_of(nic, card->ordinal))
+            base->cards.card[kept++] = *card;
     }
     bool none = !list[0];
     nic->library->ibv_free_device_list(list);
@@ -284,7 +294,7 @@ int verbs_adapters_open(struct call_nic *base)
     if (kept == 0)
         return vbase_fail(ERR_UNSUPPORTED, none ? "this host has no RDMA device"
                                                 : "no active port of an RDMA device belongs to a network card");
-    if (kept == 1)
+    if (nic->adapters == 1)
         nic->adapter[0]->nic.caps.adapter = 0;
     base->nic.caps = nic->adapter[0]->nic.caps;
     base->nic.caps.adapter = 0;

@@ -73,14 +73,6 @@ void verbs_disconnect(struct vi *base, bool abrupt)
 
 /* ---- the beginning ----------------------------------------------------------------------------------------------- */
 
-static struct verbs_adapter *adapter_of(struct verbs_nic *nic, uint8_t card)
-{
-    for (int i = 0; i < nic->adapters; i++)
-        if (nic->adapter[i]->card == card)
-            return nic->adapter[i];
-    return nic->adapter[0];
-}
-
 static int meeting_say(struct verbs_vi *vi)
 {
     struct verbs_adapter *adapter = vi->adapter;
@@ -101,7 +93,9 @@ static void session_attach(struct call_vi *base, struct call_link *link)
     call_path_find(base, link->fd);
     base_lock(&vi->lock);
     base->link = link;
-    int error = verbs_pair_make(vi, adapter_of(verbs_home(vi), base->card)) ?: meeting_say(vi);
+    struct verbs_nic *nic = verbs_home(vi);
+    struct verbs_adapter *adapter = verbs_adapter_of(nic, base->card) ?: nic->adapter[0];
+    int error = verbs_pair_make(vi, adapter) ?: meeting_say(vi);
     base_unlock(&vi->lock);
     list_append(&verbs_home(vi)->attached, &vi->attached);
     call_watch(link, EPOLLIN);

@@ -209,6 +209,7 @@ void verbs_report(vi_line *line, void *context); /* all of this host in words: r
 
 /* Devices: adapter.c */
 int verbs_adapters_open(struct call_nic *nic);     /* one for each card that has one; the others are left out */
+struct verbs_adapter *verbs_adapter_of(struct verbs_nic *nic, uint8_t card); /* by its ordinal; NULL: it has none */
 void verbs_adapters_close(struct verbs_nic *nic);
 int verbs_receives_post(struct verbs_adapter *adapter) MUST_CHECK; /* those of adapter->back */
 int verbs_receives_add(struct verbs_adapter *adapter) MUST_CHECK;  /* for one queue pair more, of iWARP */
