@@ -43,6 +43,21 @@ bool verbs_iwarp_has(const struct ibverbs_library *library, const struct verbs_p
     return has;
 }
 
+/* The port that librdmacm chooses may be one of a TCP socket, of which it does not know. */
+static int manager_listen(struct verbs_manager *manager, const char *name, const struct call_address *address)
+{
+    const struct rdmacm_library *library = manager->library;
+    for (int tries = (int)TUNED(LISTENER_PORT_TRIES);; tries--) {
+        int error = id_bind(library, manager->channel, address, &manager->listener);
+        if (error || library->rdma_listen(manager->listener, BACKLOG) == 0)
+            return error;
+        if (errno != EADDRINUSE || tries == 1)
+            return vbase_fail_errno(ERR_SYSTEM, "%s does not listen", name);
+        library->rdma_destroy_id(manager->listener);
+        manager->listener = NULL;
+    }
+}
+
 int verbs_iwarp_open(struct verbs_adapter *adapter, const struct call_address *address)
 {
     struct verbs_manager *manager = adapter->manager = calloc(1, sizeof(*manager));
@@ -55,11 +70,8 @@ int verbs_iwarp_open(struct verbs_adapter *adapter, const struct call_address *a
     if (!manager->channel)
         return vbase_fail_errno(ERR_SYSTEM, "%s and librdmacm", adapter->name);
     fcntl(manager->channel->fd, F_SETFL, fcntl(manager->channel->fd, F_GETFL) | O_NONBLOCK);
-    error = call_watch_own(&adapter->home->call, manager->channel->fd) ?:
-            id_bind(manager->library, manager->channel, address, &manager->listener);
-    if (!error && manager->library->rdma_listen(manager->listener, BACKLOG))
-        error = vbase_fail_errno(ERR_SYSTEM, "%s does not listen", adapter->name);
-    return error;
+    return call_watch_own(&adapter->home->call, manager->channel->fd) ?:
+           manager_listen(manager, adapter->name, address);
 }
 
 void verbs_iwarp_close(struct verbs_adapter *adapter)
