@@ -1,5 +1,5 @@
 /* Ports of iWARP, whose queue pairs librdmacm connects: which belongs to a card, listening, and connecting two queue
- * pairs. All of it is done by the poll, and nothing blocks.
+ * pairs. All of it is done by the poll, and nothing blocks, but rdma_connect of siw (docs/design.md, section 14).
  *
  * Each side says over the proven socket where it listens, and a word for this one connection. The lower rank connects,
  * with the word of the other as private data: so it is known which queue pair is meant, and that no other process
