@@ -1,6 +1,7 @@
 /* The setting VIADUCT_CHECK, and places in the program: addresses until they are told; then addr2line, where it is
  * installed, makes file and line of them. */
 #include "mpi/check.h"
+#include "base/hash.h"
 #include <dlfcn.h>
 #include <execinfo.h>
 #include <link.h>
@@ -37,14 +38,26 @@ void *mpi_check_caller(void)
 /* Where the program itself lies: its headers begin in its first page. */
 static uintptr_t program_base(void) { return getauxval(AT_PHDR) & ~(uintptr_t)4095; }
 
+/* In the upper bits of a mark: ranks of one job may run different programs. */
+#define OFFSET_BITS 40
+static uint64_t program_mark(void)
+{
+    const void *headers = (const void *)(uintptr_t)getauxval(AT_PHDR);
+    return vbase_hash_bytes(headers, getauxval(AT_PHNUM) * getauxval(AT_PHENT)) << OFFSET_BITS;
+}
+
 uint64_t mpi_check_mark(const void *caller)
 {
     Dl_info info;
     bool ours = caller && dladdr(caller, &info) && (uintptr_t)info.dli_fbase == program_base();
-    return ours ? (uintptr_t)caller - program_base() : 0;
+    return ours ? program_mark() | ((uintptr_t)caller - program_base()) : 0;
 }
 
-const void *mpi_check_marked(uint64_t mark) { return mark ? (void *)(program_base() + mark) : NULL; }
+const void *mpi_check_marked(uint64_t mark)
+{
+    uint64_t offset = mark ^ program_mark();
+    return mark && offset >> OFFSET_BITS == 0 ? (void *)(program_base() + offset) : NULL;
+}
 
 const char *mpi_check_place(const void *caller, char text[400])
 {

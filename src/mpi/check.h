@@ -14,7 +14,7 @@ void *mpi_check_caller(void); /* the address in the program that the library was
 /* where that is: "file.c:12", else function and file */
 const char *mpi_check_place(const void *caller, char text[400]);
 
-/* The same as a number that stands for it in all ranks of one program; 0: unknown. */
+/* The same as a number that stands for it in all ranks of one program; 0: unknown. In another program: NULL. */
 uint64_t mpi_check_mark(const void *caller);
 const void *mpi_check_marked(uint64_t mark);
 

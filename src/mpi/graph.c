@@ -270,7 +270,8 @@ struct given { /* what this process gives */
     int edges; /* all degrees together */
 };
 struct notice { /* what each process tells each other one first */
-    int parcels, weighting, class; /* class: of an error that it has raised */
+    int parcels, weighting;
+    uint32_t class; /* mpi_class_mark of an error that it has raised */
 };
 struct parcel { /* an end of an edge */
     int is_source, other, weight;
@@ -349,14 +350,15 @@ static int notices_exchange(struct exchange *x, enum weighting own, int class, e
                              .receive = {.base = x->heard, .count = sizeof *x->heard}};
     int size = x->comm->size;
     for (int i = 0; i < size; i++)
-        x->told[i] = (struct notice){class ? 0 : x->told[i].parcels, (int)own, class};
+        x->told[i] = (struct notice){class ? 0 : x->told[i].parcels, (int)own, mpi_class_mark(class)};
     int error = vcoll_run(&call);
     if (error)
         return mpi_engine_error(x->comm, x->call, error);
     *all = ANY_WEIGHTING;
     for (int i = 0; i < size; i++)
         if (x->heard[i].class)
-            return class ?: mpi_error(x->comm, x->call, x->heard[i].class, "rank %d gives what is wrong", i);
+            return class ?: mpi_error(x->comm, x->call, mpi_class_marked(x->heard[i].class),
+                                      "rank %d gives what is wrong", i);
     for (int i = 0; i < size; i++)
         if (*all == ANY_WEIGHTING)
             *all = (enum weighting)x->heard[i].weighting;

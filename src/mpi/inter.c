@@ -61,7 +61,9 @@ static int groups_swap(struct mpi_bridge *bridge, const void *mine, void *theirs
     int error = OK, class = leads ? bridge->failed : MPI_SUCCESS;
     if (leads && !class && (error = mpi_bridge_swap(bridge, mine, theirs, bytes)))
         class = mpi_engine_error(local, bridge->call, error);
-    error = leader_tells(bridge, &class, sizeof class);
+    uint32_t mark = mpi_class_mark(class);
+    error = leader_tells(bridge, &mark, sizeof mark);
+    class = mpi_class_marked(mark);
     if (!error && class)
         return leads ? class
                      : mpi_error(local, bridge->call, class, "the leader, rank %d, failed: %s", bridge->leader,

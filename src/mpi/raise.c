@@ -5,6 +5,7 @@
  * MPI_Error_string of that class tells function, argument and value and not only the class. */
 #include "mpi/comm.h"
 #include "mpi/session.h"
+#include "base/hash.h"
 
 /* ---- handlers ---- */
 
@@ -139,6 +140,20 @@ const char *mpi_class_name(int class)
 const char *mpi_class_sentence(int class)
 {
     return class >= 0 && (size_t)class < ARRAY_LENGTH(classes) ? classes[class].sentence : "";
+}
+
+uint32_t mpi_class_mark(int class)
+{
+    const char *name = mpi_class_name(class) ?: "MPI_ERR_OTHER";
+    return class ? (uint32_t)vbase_hash_bytes(name, strlen(name)) : 0;
+}
+
+int mpi_class_marked(uint32_t mark)
+{
+    for (int class = 0; class < (int)ARRAY_LENGTH(classes); class++)
+        if (classes[class].name && mpi_class_mark(class) == mark)
+            return class;
+    return MPI_ERR_OTHER;
 }
 
 const char *mpi_last_sentence(int code) { return last == code ? vbase_text(TEXT_RAISED) : NULL; }

@@ -48,6 +48,11 @@ int mpi_report(struct mpi_thing *thing, int code, const char *sentence) COLD;
 /* What is told of a class of the standard; of others NULL and "". */
 const char *mpi_class_name(int class);
 const char *mpi_class_sentence(int class);
+
+/* A class as one rank tells it another one, whose program may be of another ABI with other numbers; 0: MPI_SUCCESS. And
+ * back: MPI_ERR_OTHER where that ABI has no such class. */
+uint32_t mpi_class_mark(int class);
+int mpi_class_marked(uint32_t mark);
 const char *mpi_last_sentence(int code); /* of the error raised last in this thread, where it was CODE; else NULL */
 
 struct mpi_errhandler *mpi_errhandler_at(MPI_Errhandler handle);

@@ -38,10 +38,10 @@ static struct sequence element(unsigned number)
     return (struct sequence){mixed ^ mixed >> 31, BASE};
 }
 
-/* What has no kind is told apart by its handle. */
+/* What has no kind is told apart by its size: its handle is another one in a program of another ABI. */
 static struct sequence basic(const struct mpi_type *type)
 {
-    return element(type->element ? type->element : ELEMENT_COUNT + (unsigned)(uintptr_t)mpi_handle(type));
+    return element(type->element ? type->element : ELEMENT_COUNT + (unsigned)type->size);
 }
 
 static struct sequence bytes_of(const struct mpi_type *type, uint64_t bytes);
