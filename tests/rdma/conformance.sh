@@ -3,6 +3,6 @@
 source "$VIADUCT_SOURCE/tests/lib/shell"
 emulated
 export VIADUCT_TRANSPORTS=verbs # by name: else ranks of one host take no card
-run 700 "$VIADUCT_BUILD/tests/test-vi-conformance" "" verbs
+run $((700 * ${PATIENCE:-1})) "$VIADUCT_BUILD/tests/test-vi-conformance" "" verbs
 expect_status 0 "the suite: $(head -20 "$work/out" "$work/err")"
 finish

@@ -4,7 +4,7 @@ source "$VIADUCT_SOURCE/tests/lib/shell"
 emulated
 export VIADUCT_TRANSPORTS=verbs
 for program in sendrecv collective random wildcard; do
-    run 80 "$mpiexec" -n 2 "$VIADUCT_BUILD/tests/test-mpi-$program"
+    run $((80 * ${PATIENCE:-1})) "$mpiexec" -n 2 "$VIADUCT_BUILD/tests/test-mpi-$program"
     expect_status 0 "$program"
 done
 finish
