@@ -109,8 +109,8 @@ types() { # of both modules, so they are one type in a program that uses both
         for operator in ==:same /=:other; do
             function=viaduct_${type}_${operator#*:}
             echo "interface operator(${operator%:*})"
-            printf '%s\n' "elemental function $function(a, b)" import "type(MPI_$type), intent(in) :: a, b" "logical :: $function"
-            printf '%s\n' 'end function' 'end interface'
+            printf '%s\n' "elemental function $function(a, b)" import "type(MPI_$type), intent(in) :: a, b" \
+                "logical :: $function" 'end function' 'end interface'
         done
     done
     for p in MPI PMPI; do

@@ -52,10 +52,10 @@ ENTRY(MPI_Finalize)(void)
     error = mpi_attributes_delete(&mpi_process.world->thing);
     if (error)
         return mpi_error(NULL, NAME, error, "the delete function of an attribute of MPI_COMM_WORLD failed");
-    bool last = mpi_process_last();
+    bool last = mpi_process_leave();
     if (last)
         mpi_check_leftovers();
-    if (mpi_buffer_flush(NAME, NULL, &mpi_process_buffer) == MPI_SUCCESS)
+    if (mpi_buffer_flush(NAME, NULL, &mpi_process_buffer) == MPI_SUCCESS && last) /* sessions use it, too */
         mpi_process_buffer.attached = NULL;
     if (last)
         mpi_handles_finish();

@@ -13,7 +13,8 @@
 #include <pthread.h>
 
 static pthread_mutex_t life = PTHREAD_MUTEX_INITIALIZER;
-static int users; /* the world, and sessions */
+static int users; /* the world, and sessions; */
+static int leaving; /* of them so many are about to end */
 static bool ready, stopped, had_sessions;
 static pthread_t alone; /* the only thread that calls, while there are no locks */
 
@@ -84,10 +85,10 @@ int mpi_process_begin(const char *call, struct mpi_thing *thing, bool several)
     mpi_die(call, text);
 }
 
-bool mpi_process_last(void)
+bool mpi_process_leave(void)
 {
     pthread_mutex_lock(&life);
-    bool last = users == 1;
+    bool last = users == ++leaving;
     pthread_mutex_unlock(&life);
     return last;
 }
@@ -97,6 +98,7 @@ void mpi_process_end(void)
     static bool met;
     bool foreign = mpi_process.job->kind == BOOT_PMI || mpi_process.job->kind == BOOT_PMIX;
     pthread_mutex_lock(&life);
+    leaving--;
     mpi_stage_set(--users ? MPI_WATCHED : MPI_AFTER);
     if (users == 0) {
         if (!mpi_threads)

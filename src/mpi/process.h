@@ -26,11 +26,11 @@ extern struct mpi_process mpi_process;
 extern bool mpi_threads; /* several threads may call; set before the second one can exist */
 
 /* One more user of the engine: the world, or a session. SEVERAL threads may call. A class: that it cannot begin is
- * raised on THING, or, where that is NULL, ends the process. END, before the world or the session is closed: true, this
- * is the last one. And after it: the last one lets the engine rest, after MPI_Finalize together with all
- * ranks where there was no session. */
+ * raised on THING, or, where that is NULL, ends the process. LEAVE, before the world or the session is closed: true,
+ * all others have left. END, after it: the last one lets the engine rest, after MPI_Finalize together with all ranks
+ * where there was no session. */
 int mpi_process_begin(const char *call, struct mpi_thing *thing, bool several) MUST_CHECK;
-bool mpi_process_last(void);
+bool mpi_process_leave(void);
 void mpi_process_end(void);
 const char *mpi_library_file(void); /* this library's (build.c) */
 

@@ -91,15 +91,14 @@ static int session_close(const char *call, MPI_Session *handle)
     int error = mpi_buffer_flush(call, &session->thing, &session->buffer);
     if (error)
         return error;
-    bool last = mpi_process_last();
-    if (last) {
+    if (!mpi_object_unpublish(session))
+        return mpi_wrong(NULL, call, &mpi_kind_session, *handle);
+    if (mpi_process_leave()) {
         mpi_check_leftovers();
         if (mpi_buffer_flush(call, &session->thing, &mpi_process_buffer) == MPI_SUCCESS)
             mpi_process_buffer.attached = NULL;
         mpi_handles_finish();
     }
-    if (!mpi_object_unpublish(session))
-        return mpi_wrong(NULL, call, &mpi_kind_session, *handle);
     session_unlist(session);
     mpi_drop(session);
     *handle = MPI_SESSION_NULL;

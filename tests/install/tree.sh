@@ -56,6 +56,7 @@ done) >"$work/out"
 # files of their own.
 theirs() { nm -D --defined-only "$tree/lib/$1" | grep -qE ' (p?mpi_.*_|ompi_mpi_int)$'; }
 for name in libmpi_abi.so.1 libviaduct.so.0; do
+    [ -e "$tree/lib/$name" ] || fail "no $name"
     ! theirs $name || fail "$name has names of Fortran or of Open MPI"
 done
 for name in libviaduct_mpifort.so.0 viaduct/abi/libmpi.so.40; do

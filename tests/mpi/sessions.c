@@ -21,6 +21,8 @@ static MPI_Comm comm_open(MPI_Session session, const char *set, const char *tag)
     return comm;
 }
 
+static bool buffered; /* the process has a buffer for MPI_Bsend: until the world and all sessions have ended */
+
 static void comm_use(MPI_Comm comm)
 {
     int me, ranks, sum = -1;
@@ -32,6 +34,11 @@ static void comm_use(MPI_Comm comm)
     CHECK_OK(MPI_Sendrecv(&me, 1, MPI_INT, (me + 1) % ranks, 5, &from, 1, MPI_INT, (me + ranks - 1) % ranks, 5, comm,
                           MPI_STATUS_IGNORE));
     CHECK_EQUAL(from, (me + ranks - 1) % ranks);
+    if (buffered) {
+        CHECK_OK(MPI_Bsend(&sum, 1, MPI_INT, me, 6, comm));
+        CHECK_OK(MPI_Recv(&from, 1, MPI_INT, me, 6, comm, MPI_STATUS_IGNORE));
+        CHECK_EQUAL(from, sum);
+    }
 }
 
 static void session_use(MPI_Session session, const char *tag)
@@ -50,13 +57,15 @@ static void session_use(MPI_Session session, const char *tag)
 static void order_run(const char *order)
 {
     MPI_Session session[2] = {MPI_SESSION_NULL, MPI_SESSION_NULL};
+    static char memory[64 + MPI_BSEND_OVERHEAD];
     static int worlds;
     bool world = false;
     for (const char *step = order; *step; step++) {
         int flag = -1;
         if (*step == 'W') {
             MPI_Init(NULL, NULL);
-            world = true;
+            CHECK_OK(MPI_Buffer_attach(memory, sizeof memory));
+            world = buffered = true;
             worlds++;
         } else if (*step == 'w') {
             MPI_Finalize();
@@ -65,6 +74,7 @@ static void order_run(const char *order)
             session[*step - 'A'] = session_open();
         else
             CHECK_OK(MPI_Session_finalize(&session[*step - 'a']));
+        buffered = buffered && (world || session[0] != MPI_SESSION_NULL || session[1] != MPI_SESSION_NULL);
         CHECK_OK(MPI_Initialized(&flag));
         CHECK_EQUAL(flag, worlds > 0);
         CHECK_OK(MPI_Finalized(&flag));
