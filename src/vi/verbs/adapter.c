@@ -64,13 +64,14 @@ static void receives_make(struct verbs_adapter *adapter, struct verbs_receive *r
 int verbs_receives_add(struct verbs_adapter *adapter)
 {
     const size_t bytes = (size_t)VERBS_RECEIVED * VERBS_BLOCK;
-    if ((adapter->sessions + 1) * VERBS_RECEIVED <= adapter->receives) {
-        adapter->sessions++;
+    base_lock(&adapter->lock); /* the end of a queue pair in another thread counts, too */
+    bool there = (adapter->sessions + 1) * VERBS_RECEIVED <= adapter->receives;
+    base_unlock(&adapter->lock);
+    if (there)
         return OK;
-    }
     if (adapter->receives + VERBS_RECEIVED > adapter->receives_most)
         return vbase_fail(ERR_LIMIT, "%s takes %u receives, enough for %u connections", adapter->name,
-                          adapter->receives_most, adapter->sessions);
+                          adapter->receives_most, adapter->receives_most / VERBS_RECEIVED);
     struct verbs_more *more = calloc(1, sizeof(*more));
     if (!more)
         return vbase_fail(ERR_MEMORY, "receives of %s", adapter->name);
@@ -86,7 +87,6 @@ int verbs_receives_add(struct verbs_adapter *adapter)
     }
     more->next = adapter->more;
     adapter->more = more;
-    adapter->sessions++;
     receives_make(adapter, more->receive, VERBS_RECEIVED, more->mr, more->memory);
     return verbs_receives_post(adapter);
 }
@@ -164,6 +164,8 @@ static int queues_make(struct verbs_adapter *adapter)
 {
     const struct ibverbs_library *library = adapter->home->library;
     struct ibverbs_srq_init_attr receives = {.max_wr = adapter->receives_most, .max_sge = 1};
+    if (adapter->receives_most < RECEIVES)
+        return vbase_fail(ERR_UNSUPPORTED, "%s has no shared receive queue of %u", adapter->name, RECEIVES);
     adapter->needed = (int)RECEIVES;
     /* a device of iWARP may not make it longer later: there are fewer places in a send queue than receives for one */
     adapter->room = (int)(adapter->port.managed ? 2 * adapter->receives_most : RECEIVES);

@@ -151,6 +151,23 @@ static void written_take(struct verbs_vi *vi)
     verbs_control_send(vi, VERBS_TAKEN);
 }
 
+static COLD void refuse(struct verbs_vi *vi, const char *fault)
+{
+    vi->refused = true;
+    call_refuse(vi->call.link ? vi->call.link->fd : -1, fault);
+    verbs_break_later(vi, vbase_fail(ERR_PROTOCOL, "rank %u sends %s", vi->call.vi.peer, fault));
+}
+
+/* The first that comes: so the other side is ready, too. False: this one is not, and the other side knows it. */
+static COLD bool early_take(struct verbs_vi *vi)
+{
+    if (vi->state == VERBS_READY)
+        verbs_session_up(vi);
+    else
+        refuse(vi, "before it may");
+    return vi->state == VERBS_UP;
+}
+
 /* It makes no sense, or is no send. */
 static COLD void frame_other_take(struct verbs_vi *vi, const struct verbs_frame *frame, uint32_t length)
 {
@@ -158,9 +175,7 @@ static COLD void frame_other_take(struct verbs_vi *vi, const struct verbs_frame 
     if (!fault && !credit_take(vi, frame->taken))
         fault = "a credit for what was not sent";
     if (fault) {
-        vi->refused = true;
-        call_refuse(vi->call.link ? vi->call.link->fd : -1, fault);
-        verbs_break_later(vi, vbase_fail(ERR_PROTOCOL, "rank %u sends %s", vi->call.vi.peer, fault));
+        refuse(vi, fault);
     } else if (frame->kind == VERBS_GOODBYE) {
         verbs_break_later(vi, vbase_fail(ERR_LINK_DOWN, "rank %u has disconnected", vi->call.vi.peer));
     } else if (frame->kind == VERBS_ARRIVED) {
@@ -192,9 +207,7 @@ static inline __attribute__((always_inline)) void
 receive_complete(struct verbs_adapter *adapter, struct verbs_receive *receive, struct verbs_vi *vi, uint32_t status,
                  uint32_t opcode, uint32_t length, uint32_t immediate)
 {
-    if (likely(vi && !vi->refused && !status)) {
-        if (unlikely(vi->state == VERBS_READY)) /* so the other side is ready, too */
-            verbs_session_up(vi);
+    if (likely(vi && !vi->refused && !status && (vi->state >= VERBS_UP || early_take(vi)))) {
         if (unlikely(opcode == IBVERBS_WC_RECV_RDMA_WITH_IMM))
             arrived_take(vi, ntohl(immediate), length);
         else

@@ -156,14 +156,18 @@ static int request_accept(struct verbs_vi *vi, struct rdmacm_id *id)
 static int request_take(struct verbs_adapter *adapter, struct rdmacm_id *id, struct verbs_vi *vi)
 {
     const struct rdmacm_library *library = adapter->manager->library;
-    if (!vi) {
+    bool ours = false;
+    int failed = 0;
+    if (vi) {
+        base_lock(&vi->lock);
+        ours = vi->qp != NULL; /* else another thread has disconnected meanwhile */
+        failed = ours && request_accept(vi, id);
+        base_unlock(&vi->lock);
+    }
+    if (!ours) {
         library->rdma_reject(id, NULL, 0);
         library->rdma_destroy_id(id);
-        return OK;
     }
-    base_lock(&vi->lock);
-    int failed = vi->qp ? request_accept(vi, id) : -1;
-    base_unlock(&vi->lock);
     return failed ? vbase_fail_errno(ERR_LINK_DOWN, "%s does not accept rank %u", adapter->name, vi->call.vi.peer) : OK;
 }
 

@@ -11,7 +11,7 @@ _Static_assert(TUNED(VERBS_SIGNAL) <= VERBS_PLACES - VERBS_RESERVED, "one of a f
 
 /* ---- the beginning ----------------------------------------------------------------------------------------------- */
 
-/* The completion queue holds what all queue pairs may have under way. */
+/* The completion queue holds what all queue pairs may have under way; each is counted until its room is given back. */
 static int room_make(struct verbs_adapter *adapter)
 {
     base_lock(&adapter->lock);
@@ -22,9 +22,19 @@ static int room_make(struct verbs_adapter *adapter)
         else
             adapter->room = 2 * needed;
     }
-    adapter->needed = error ? adapter->needed : needed;
+    if (!error) {
+        adapter->needed = needed;
+        adapter->sessions++;
+    }
     base_unlock(&adapter->lock);
     return error;
+}
+
+/* Under adapter->lock. */
+static void room_give(struct verbs_adapter *adapter)
+{
+    adapter->needed -= (int)VERBS_PLACES + 1;
+    adapter->sessions--;
 }
 
 static int pair_create(struct verbs_vi *vi, struct verbs_adapter *adapter)
@@ -49,17 +59,25 @@ static int pair_create(struct verbs_vi *vi, struct verbs_adapter *adapter)
     return number ? vbase_fail(ERR_LINK_DOWN, "a queue pair of %s: %s", adapter->name, strerror(number)) : OK;
 }
 
+/* LID and MTU may have changed since the last look. */
+static int port_look(struct verbs_adapter *adapter)
+{
+    struct verbs_port *port = &adapter->port;
+    return adapter->home->library->ibv_query_port(port->context, port->number, &port->attr) == 0 &&
+                   port->attr.state == IBVERBS_PORT_ACTIVE
+               ? OK
+               : vbase_fail(ERR_LINK_DOWN, "port %u of %s is down", port->number, adapter->name);
+}
+
 int verbs_pair_make(struct verbs_vi *vi, struct verbs_adapter *adapter)
 {
-    struct ibverbs_port_attr port;
-    int error = adapter->manager ? verbs_receives_add(adapter) : OK;
-    error = error ? error : room_make(adapter);
     list_init(&vi->written);
+    int error = port_look(adapter);
+    if (!error && adapter->manager)
+        error = verbs_receives_add(adapter);
+    error = error ? error : room_make(adapter);
     if (error)
         return error;
-    if (adapter->home->library->ibv_query_port(adapter->port.context, adapter->port.number, &port) ||
-        port.state != IBVERBS_PORT_ACTIVE)
-        return vbase_fail(ERR_LINK_DOWN, "port %u of %s is down", adapter->port.number, adapter->name);
     __atomic_store_n(&vi->adapter, adapter, __ATOMIC_RELAXED); /* verbs_poll looks */
     vi->state = VERBS_MEETING;
     for (uint32_t i = 0; i < VERBS_PLACES; i++)
@@ -67,6 +85,8 @@ int verbs_pair_make(struct verbs_vi *vi, struct verbs_adapter *adapter)
     error = pair_create(vi, adapter) ?: vbase_random(&vi->first, sizeof(vi->first));
     vi->first &= 0xffffff;
     base_lock(&adapter->lock);
+    if (!vi->qp)
+        room_give(adapter);
     if (!error)
         error = vbase_map_put(&adapter->vis, vi->qp->qp_num, vi);
     base_unlock(&adapter->lock);
@@ -79,14 +99,18 @@ int verbs_pair_connect(struct verbs_vi *vi)
     const struct verbs_meeting *theirs = &vi->theirs;
     const struct verbs_adapter *adapter = vi->adapter;
     const struct ibverbs_library *library = adapter->home->library;
-    /* a subnet of InfiniBand knows its ports by LIDs, and has the first half of its GIDs in common */
-    bool global = adapter->port.attr.link_layer == IBVERBS_LINK_ETHERNET ||
-                  memcmp(theirs->gid, adapter->port.gid, GID_SUBNET) != 0;
+    /* a subnet of InfiniBand has the first half of its GIDs in common; to another one nobody here knows the LID of a
+     * router */
+    bool ethernet = adapter->port.attr.link_layer == IBVERBS_LINK_ETHERNET;
+    if (!ethernet && memcmp(theirs->gid, adapter->port.gid, GID_SUBNET) != 0)
+        return vbase_fail(ERR_LINK_DOWN, "%s and the port of rank %u are in different subnets of InfiniBand",
+                          adapter->name, vi->call.vi.peer);
     struct ibverbs_qp_attr attr = {
         .qp_state = IBVERBS_QPS_RTR, .dest_qp_num = theirs->number, .rq_psn = theirs->first,
         .path_mtu = theirs->mtu < adapter->port.attr.active_mtu ? theirs->mtu : adapter->port.attr.active_mtu,
         .max_dest_rd_atomic = adapter->read_by, .min_rnr_timer = 1,
-        .ah_attr = {.is_global = global, .sgid_index = (uint8_t)adapter->port.gid_index, .hop_limit = 64,
+        .ah_attr = {.is_global = ethernet || (adapter->port.attr.flags & IBVERBS_GLOBAL),
+                    .sgid_index = (uint8_t)adapter->port.gid_index, .hop_limit = 64,
                     .sl = adapter->settings.level, .traffic_class = adapter->settings.class,
                     .dlid = theirs->lid, .port_num = adapter->port.number}};
     memcpy(attr.ah_attr.dgid, theirs->gid, sizeof(theirs->gid));
@@ -159,8 +183,7 @@ void verbs_pair_end(struct verbs_vi *vi)
     receives_drain(vi);
     (void)vbase_map_remove(&adapter->vis, vi->qp->qp_num);
     adapter->latest = NULL;
-    adapter->needed -= (int)VERBS_PLACES + 1;
-    adapter->sessions -= adapter->manager != NULL;
+    room_give(adapter);
     base_unlock(&adapter->lock);
     if (library->ibv_destroy_qp(vi->qp))
         LOG_ERROR("%s does not destroy a queue pair: %s", adapter->name, strerror(errno));

@@ -144,7 +144,8 @@ struct verbs_adapter {
     struct verbs_receive receive[TUNED(VERBS_RECEIVES)];
     struct ibverbs_recv_wr *back; /* a chain of those that are posted next; by the poll, and so is `backs` */
     uint32_t backs;
-    uint32_t receives, receives_most, sessions; /* of iWARP: those there are; may be; queue pairs */
+    uint32_t receives, receives_most; /* of iWARP: those there are; may be */
+    uint32_t sessions;       /* queue pairs; under lock */
     struct verbs_more *more;
     struct ibverbs_mr *mr;
     struct verbs_cache cache;
