@@ -201,7 +201,7 @@ static void caps_find(struct verbs_adapter *adapter, const struct ibverbs_device
 
 /* ---- finding them ------------------------------------------------------------------------------------------------ */
 
-/* The first of its ports that has the address of CARD, if it may be used; false: none. */
+/* The first of its ports that belongs to CARD, if it may be used; false: none. */
 static bool port_find(struct verbs_adapter *adapter, int ports, const struct call_card *card)
 {
     struct verbs_port *port = &adapter->port;
@@ -227,7 +227,7 @@ static int key_find(struct verbs_adapter *adapter)
                                  adapter->port.number, adapter->name, adapter->settings.key);
 }
 
-/* *OUT: NULL if none of its ports has the address. */
+/* *OUT: NULL if none of its ports belongs to CARD. */
 static int adapter_try(struct verbs_nic *nic, struct ibverbs_device *of, const struct call_card *card,
                        struct verbs_adapter **out)
 {

@@ -1,7 +1,7 @@
 /* Sessions: a proven socket brings a queue pair about, and stays beside it. Each side says how its queue pair is
- * reached (verbs_meeting), connects its own to the other, and says that it is ready. The session is up when both are.
- * From then on nothing comes over the socket but its end: that of the other side, which a silent queue pair would not
- * tell. */
+ * reached (verbs_meeting), connects its own to the other, and says that it is ready; of iWARP librdmacm connects both,
+ * and what comes first says so (iwarp.c). The session is up when both are. From then on nothing comes over the socket
+ * but its end: that of the other side, which a silent queue pair would not tell. */
 #include "vi/verbs/verbs.h"
 
 /* ---- the end ----------------------------------------------------------------------------------------------------- */

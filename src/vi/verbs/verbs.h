@@ -200,7 +200,7 @@ int verbs_settings_check(void) MUST_CHECK;
 
 /* Ports: port.c */
 /* Is it active, and does it belong to the card? RoCE v2: one of its GIDs is the card's address. InfiniBand: one stands
- * in the card's hardware address (IPoIB). Then that GID is in PORT. */
+ * in the card's hardware address (IPoIB). Then that GID is in PORT. iWARP: librdmacm finds it on the card's address. */
 bool verbs_port_has(const struct ibverbs_library *library, struct verbs_port *port, const struct call_card *card,
                     const struct verbs_settings *settings);
 int verbs_key_find(const struct ibverbs_library *library, const struct verbs_port *port,
