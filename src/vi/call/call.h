@@ -132,6 +132,7 @@ struct call_nic {
     int watched;            /* links in the epoll set */
     int told;               /* events of this poll */
     struct list up, gone;
+    bool closing;           /* nobody above takes a call any more */
     struct list gone_vis;   /* under lock */
     uint64_t timer_at;      /* ns: the next thing to do without being called */
 

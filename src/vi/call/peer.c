@@ -96,7 +96,7 @@ static bool peer_step(struct call_nic *nic, struct call_peer *peer, uint64_t now
         bring_together(peer, vi, link);
     else if (due)
         call_rail_dial(due, now);
-    else if (!waiting && link && !peer->called && !(peer->vi && !peer->vi->rail))
+    else if (!waiting && link && !peer->called && !nic->closing && !(peer->vi && !peer->vi->rail))
         call = peer->called = true;
     base_unlock(&nic->lock);
     if (vi) {

@@ -142,6 +142,7 @@ static void verbs_close(struct vi_nic *base)
     struct verbs_nic *nic = (struct verbs_nic *)(void *)base;
     uint64_t until = vbase_clock_ns() + TUNED_NS(VERBS_CLOSE);
     struct list_node *node;
+    nic->call.closing = true;
     call_sessions_leave(&nic->call);
     while (something_leaves(nic) && vbase_clock_ns() < until)
         (void)verbs_poll(base, NULL, INT_MAX, 0);
