@@ -13,7 +13,7 @@
 #include "msg/wait.h"
 
 /* The receiver has said goodbye. What was sent at once is complete; a send that waits for the receiver's answer is
- * given up, unless it is being cancelled: the receiver still answers that. */
+ * given up, unless it is being cancelled: the receiver still answers that. Peer lock held. */
 void vmsg_send_forsake(struct msg_request *request)
 {
     struct msg_transfer *transfer = request->extra;
@@ -22,6 +22,8 @@ void vmsg_send_forsake(struct msg_request *request)
         list_remove(&request->link);
     else if (phase != MSG_PHASE_ANNOUNCED || transfer->cancelling)
         return;
+    else
+        request->peer->forsaken++;
     int error =
         vbase_fail(ERR_PEER_DEAD, "rank %d has left the job and receives nothing any more", request->peer->world);
     if (transfer)

@@ -69,6 +69,7 @@ struct msg_peer {
     uint64_t pending_sends; /* transfers of ours that it has not finished; leaf */
     struct msg_slot *slots; /* the peer's, mapped; NULL: none yet */
     bool slots_told;        /* it knows ours */
+    uint64_t forsaken;      /* sends announced to it and given up at its goodbye: DONE may still come for them */
     _Atomic int goodbye;    /* the life that its goodbye ended; by the sink, before `parted`; relaxed */
     _Atomic uint64_t busy;  /* ticks when it was last seen sending parts of a message; relaxed */
     struct list turns[2];   /* transfers from it, and to it, that are moved one after another; leaf */

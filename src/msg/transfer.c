@@ -492,10 +492,13 @@ void vmsg_transfer_done(struct msg_peer *peer, uint64_t header, const union msg_
     msg_lock(&peer->lock);
     struct msg_transfer *transfer = vmsg_transfer_sent(peer, body->done.id);
     bool sane = transfer && send_may_end(transfer);
+    bool forsaken = !transfer && peer->forsaken;
     if (sane)
         vmsg_transfer_end(transfer, OK);
+    else if (forsaken) /* dropped by the peer after its goodbye */
+        peer->forsaken--;
     msg_unlock(&peer->lock);
-    if (!sane)
+    if (!sane && !forsaken)
         vmsg_refused(peer, "an end of a message that is not announced");
 }
 
