@@ -57,6 +57,7 @@ static const struct rule {
 #define NEAR_WORDS 96 /* of 16 ranks: a blocking call on fewer needs no memory */
 #define LAST_WORDS (6 * 1024) /* of as many ranks as may meet in shared memory: where malloc gives none */
 #define NO_ROOM (-1)  /* for arrays: no class; the caller refuses */
+#define ALIASED (-2)  /* no class: both buffers are one, which is raised when the call is carried out */
 
 /* A checked call. It lies on the stack for a blocking call, else with the request. */
 struct work {
@@ -71,6 +72,7 @@ struct work {
     int64_t *near;          /* room that is there already; NULL: there is none */
     size_t near_words;
     bool kept;              /* references on operation's objects are held */
+    bool aliased;           /* of a request: it ends with that error */
 };
 
 /* Those that move little are made where they are called, see collective_perform: what decides there is constant, as
@@ -236,6 +238,16 @@ static COLD int alias_refuse(const struct work *work)
                      "the send and the receive buffer are the same memory: MPI_IN_PLACE says that");
 }
 
+/* Where other ranks cannot see it they count on this one: it does its part as if that were said, and then it is
+ * raised. Else all ranks refuse. ALIASED, or a class. */
+static COLD int alias_find(struct work *work, int may_be_in_place)
+{
+    if (!(rule_of(work) & ROOTED) && work->call.kind != COLL_EXSCAN)
+        return alias_refuse(work);
+    (may_be_in_place & SEND ? &work->call.send : &work->call.receive)->base = COLL_IN_PLACE;
+    return ALIASED;
+}
+
 /* What this rank sends to itself, or gets from itself, on a side. */
 struct own {
     uintptr_t start;
@@ -300,13 +312,13 @@ MPI_HOT int reduction_fill(struct work *work, const struct rule *rule, const str
              !mpi_base_fits(NULL, 0, receive->layout))
         error = buffer_refuse(work, "send");
     else if (unlikely(send->base == receive->base) && receives && own_part(work, receive, false).data)
-        error = alias_refuse(work);
-    if (error)
+        error = alias_find(work, may_be_in_place);
+    if (error && error != ALIASED)
         return error;
     work->operation = (struct mpi_user_operation){mpi_op_at(c->op), mpi_type_at(c->receive.type)};
     if (unlikely(!work->operation.op))
         return mpi_wrong(work->comm, c->call, &mpi_kind_op, c->op);
-    return mpi_reduction(work->comm, c->call, &work->operation, &work->call.reduction);
+    return mpi_reduction(work->comm, c->call, &work->operation, &work->call.reduction) ?: error;
 }
 
 /* The side of a call that is WHICH, if this rank needs it. */
@@ -417,7 +429,8 @@ MPI_HOT struct collective collective_copy(const struct collective *c)
                                .receive = side_copy(&c->receive)};
 }
 
-/* Checks the call C and makes coll's out of it in WORK. NO_ROOM: there is no memory for arrays, and none is raised. */
+/* Checks the call C and makes coll's out of it in WORK. NO_ROOM: there is no memory for arrays, and none is raised;
+ * ALIASED: WORK is complete. */
 MPI_HOT int work_fill(struct work *work, const struct collective *c)
 {
     const enum coll_kind kind = c->kind;
@@ -459,7 +472,7 @@ MPI_HOT int work_fill(struct work *work, const struct collective *c)
         return reduction_fill(work, rule, c, significant, may_be_in_place);
     error = side_fill_needed(work, rule, c, SEND, significant, may_be_in_place);
     error = error ? error : side_fill_needed(work, rule, c, RECEIVE, significant, may_be_in_place);
-    return !error && significant == BOTH && is_aliased(work) ? alias_refuse(work) : error;
+    return !error && significant == BOTH && is_aliased(work) ? alias_find(work, may_be_in_place) : error;
 }
 
 MPI_HOT int work_make(struct work *work, const struct collective *c, bool blocks)
@@ -489,6 +502,9 @@ static COLD __attribute__((noinline)) int work_refuse(const struct collective *c
     work.near = near;
     work.near_words = LAST_WORDS;
     int error = work_fill(&work, c);
+    bool aliased = error == ALIASED;
+    if (aliased)
+        error = MPI_SUCCESS;
     if (error && error != NO_ROOM)
         return error;
     work.call.form = error ? COLL_ANY : form; /* so many ranks never meet in shared memory */
@@ -499,10 +515,16 @@ static COLD __attribute__((noinline)) int work_refuse(const struct collective *c
     if (mpi_checking && form == COLL_ANY && !blocks)
         mpi_check_call_refuse(work.comm);
     free(work.arrays);
-    return error ? mpi_engine_error(work.comm, c->call, error) : MPI_SUCCESS;
+    return error ? mpi_engine_error(work.comm, c->call, error) : aliased ? alias_refuse(&work) : MPI_SUCCESS;
 }
 
 /* ---- the three ways ---- */
+
+static COLD int aliased_run(const struct work *work)
+{
+    int error = vcoll_run(&work->call);
+    return error ? mpi_engine_error(work->comm, work->name, error) : alias_refuse(work);
+}
 
 MPI_HOT int collective_run_here(const struct collective *c, int64_t *near)
 {
@@ -515,6 +537,8 @@ MPI_HOT int collective_run_here(const struct collective *c, int64_t *near)
         error = vcoll_run(&work.call);
         if (unlikely(error))
             error = mpi_engine_error(work.comm, c->call, error);
+    } else if (error == ALIASED) {
+        error = aliased_run(&work);
     }
     free(work.arrays);
     return error;
@@ -538,7 +562,16 @@ static int work_outcome(struct mpi_request *request, MPI_Status *status, bool la
     const struct work *work = request->extra;
     (void)last;
     mpi_status_empty(status);
-    return mpi_engine_class(vcoll_error(work->schedule));
+    int class = mpi_engine_class(vcoll_error(work->schedule));
+    return class || !work->aliased ? class : MPI_ERR_BUFFER;
+}
+
+static int work_raise(const char *call, struct mpi_request *request, int class)
+{
+    const struct work *work = request->extra;
+    return work->check && mpi_check_call_failed(work->check) ? mpi_check_call_raise(work->check, work->name)
+           : work->aliased && class == MPI_ERR_BUFFER        ? alias_refuse(work)
+                                                             : mpi_request_failed(call, request, class);
 }
 
 static int work_start(const char *call, struct mpi_request *request)
@@ -563,7 +596,7 @@ static void work_drop(struct mpi_request *request)
 }
 
 static const struct mpi_request_kind collective_request = {
-    .done = work_done, .outcome = work_outcome, .start = work_start, .drop = work_drop};
+    .done = work_done, .outcome = work_outcome, .raise = work_raise, .start = work_start, .drop = work_drop};
 
 /* ---- with VIADUCT_CHECK: those that do not block start when all ranks have been compared ---- */
 
@@ -580,17 +613,8 @@ static int checked_outcome(struct mpi_request *request, MPI_Status *status, bool
     return mpi_check_call_failed(work->check) ? MPI_ERR_OTHER : class;
 }
 
-static int checked_raise(const char *call, struct mpi_request *request, int class)
-{
-    const struct work *work = request->extra;
-    return mpi_check_call_failed(work->check)
-               ? mpi_check_call_raise(work->check, work->name)
-               : mpi_error(request->comm, call, class, "the request of %s failed: %s", request->call,
-                           mpi_class_sentence(class));
-}
-
 static const struct mpi_request_kind checked_request = {
-    .done = checked_done, .outcome = checked_outcome, .raise = checked_raise, .start = work_start, .drop = work_drop};
+    .done = checked_done, .outcome = checked_outcome, .raise = work_raise, .start = work_start, .drop = work_drop};
 
 /* The schedule, and with CHECKS the comparison of calls, which has the number before: as that of a call that blocks,
  * which it may meet. Whatever fails, both numbers are taken and the others are told. */
@@ -624,6 +648,9 @@ static int request_make(const struct collective *c, bool again, MPI_Request *out
     work->near = NULL;
     work->check = NULL;
     int error = work_make(work, c, again);
+    work->aliased = error == ALIASED;
+    if (work->aliased)
+        error = MPI_SUCCESS;
     if (!error && !out)
         error = mpi_null(work->comm, c->call, "request");
     if (error)

@@ -113,6 +113,12 @@ void mpi_request_rest(struct mpi_request *request)
         mpi_check_ends(&request->operation);
 }
 
+int mpi_request_failed(const char *call, const struct mpi_request *request, int class)
+{
+    return mpi_error(request->comm, call, class, "the request of %s failed: %s", request->call,
+                     mpi_class_sentence(class));
+}
+
 int mpi_request_raise(const char *call, struct mpi_request *request, int class)
 {
     if (request->kind->raise)
@@ -123,8 +129,7 @@ int mpi_request_raise(const char *call, struct mpi_request *request, int class)
     if (request->kind->operation == RECEIVES && result->error == ERR_MEMORY)
         return mpi_error(request->comm, call, class, "no memory was left for the message from rank %d with tag %d",
                          result->source, result->tag);
-    return mpi_error(request->comm, call, class, "the request of %s failed: %s", request->call,
-                     mpi_class_sentence(class));
+    return mpi_request_failed(call, request, class);
 }
 
 static int null_outcome(struct mpi_request *request, MPI_Status *status, bool last)

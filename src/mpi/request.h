@@ -142,6 +142,7 @@ MPI_HOT int mpi_request_outcome(struct mpi_request *request, MPI_Status *status,
                : mpi_operation_class(&request->operation.result, status);
 }
 int mpi_request_raise(const char *call, struct mpi_request *request, int class) COLD;
+int mpi_request_failed(const char *call, const struct mpi_request *request, int class) COLD; /* the usual sentence */
 
 /* After the outcome: a persistent one becomes inactive, another one is gone and *HANDLE null. */
 void mpi_request_rest(struct mpi_request *request);

@@ -121,6 +121,42 @@ static void aliases(void)
     CHECK_CLASS(MPI_Reduce_local(many, MPI_IN_PLACE, 1, MPI_INT, MPI_SUM), MPI_ERR_BUFFER);
 }
 
+/* Where some ranks do not see the other buffer it is an error of those that do, and nobody waits: not for what is large,
+ * and not in the next call. The others have the right result. */
+static void aliases_of_some(int count)
+{
+    MPI_Comm world = MPI_COMM_WORLD;
+    size_t bytes = sizeof(int) * (size_t)count * (size_t)size;
+    int *data = calloc(1, bytes), *got = calloc(1, bytes), root = size - 1, error;
+    int *counts = calloc((size_t)size, sizeof *counts), *places = calloc((size_t)size, sizeof *places);
+    int at_root = rank == root ? MPI_ERR_BUFFER : MPI_SUCCESS, behind = rank > 0 ? MPI_ERR_BUFFER : MPI_SUCCESS;
+    for (int i = 0; i < size; i++)
+        counts[i] = count, places[i] = i * count;
+    MPI_Request request;
+    CHECK_CLASS(MPI_Exscan(data, data, count, MPI_INT, MPI_SUM, world), behind);
+    CHECK_OK(MPI_Iexscan(data, data, count, MPI_INT, MPI_SUM, world, &request));
+    error = MPI_Wait(&request, MPI_STATUS_IGNORE);
+    CHECK_CLASS(error, behind);
+    if (error)
+        check_sentence(error, "MPI_Iexscan: the send and the receive buffer are the same memory");
+    CHECK_CLASS(MPI_Reduce(data, data, count, MPI_INT, MPI_SUM, root, world), at_root);
+    CHECK_CLASS(MPI_Gather(data, count, MPI_INT, data, count, MPI_INT, root, world), at_root);
+    int *own = data + places[rank];
+    CHECK_CLASS(MPI_Gatherv(own, count, MPI_INT, data, counts, places, MPI_INT, root, world), at_root);
+    data[places[0]] = 7;
+    CHECK_CLASS(MPI_Scatter(data, count, MPI_INT, rank == root ? data : got, count, MPI_INT, root, world), at_root);
+    CHECK_EQUAL(got[0], rank == root || rank > 0 ? 0 : 7);
+    CHECK_OK(MPI_Scatterv_init(data, counts, places, MPI_INT, rank == root ? own : got, count, MPI_INT, root, world,
+                               MPI_INFO_NULL, &request));
+    CHECK_OK(MPI_Start(&request));
+    CHECK_CLASS(MPI_Wait(&request, MPI_STATUS_IGNORE), at_root);
+    CHECK_OK(MPI_Request_free(&request));
+    data[0] = rank;
+    CHECK_OK(MPI_Allgather(data, 1, MPI_INT, got, 1, MPI_INT, world));
+    CHECK_EQUAL(got[root], root);
+    free(data), free(got), free(counts), free(places);
+}
+
 static void other(void)
 {
     MPI_Comm comm;
@@ -161,6 +197,8 @@ int main(void)
     send_and_receive();
     collectives();
     aliases();
+    aliases_of_some(2);
+    aliases_of_some(1 << 16);
     other();
     int sum = 0;
     MPI_Allreduce(&size, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
