@@ -92,18 +92,20 @@ bool sock_stream_writer_wake(struct sock_file *file);
 /* This side says that it looks before it takes; under link->receive. */
 void sock_stream_be_ready(struct sock_file *file);
 
-/* What the functions below may say besides bytes, 0 at the end and -errno: the phase has changed, ask again; and the
- * program makes its own call. */
+/* What the functions below may say besides bytes, 0 at the end and -errno: the phase has changed, ask again; the
+ * program makes its own call; and the lock was not free in time (sock_lock_soon). */
 #define SOCK_NEXT_PHASE LONG_MIN
 #define SOCK_IN_PLAIN   (LONG_MIN + 1)
+#define SOCK_IN_LOCKED  (LONG_MIN + 2)
 void sock_in_enter(struct sock_link *link); /* all that came by TCP has been taken: the ring follows */
 ssize_t sock_in_skip(struct sock_file *file); /* takes away the bells behind the ring */
 void sock_in_leave(struct sock_file *file); /* the ring is closed: behind the bells TCP goes on */
 void sock_in_goes_on(struct sock_link *link);         /* TCP carries for good */
 void sock_in_wake(struct sock_file *file);    /* the writer goes on */
 
-/* A read of the program: the bytes that are there, SOCK_IN_PLAIN where TCP carries them, 0 at the end, -errno. TOTAL
- * bytes have been taken before. One that has taken some, or has WAITED, is not left to TCP any more. */
+/* A read of the program: the bytes that are there, SOCK_IN_PLAIN where TCP carries them, 0 at the end, -errno, and for
+ * one that does not wait SOCK_IN_LOCKED. TOTAL bytes have been taken before. One that has taken some, or has WAITED, is
+ * not left to TCP any more. */
 ssize_t sock_in_take(struct sock_file *file, struct sock_pieces *to, int flags, bool dont_wait,
                      ssize_t total, bool waited);
 bool sock_in_at_mark(struct sock_file *file); /* of urgent data: reading stops there */

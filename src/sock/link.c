@@ -139,11 +139,11 @@ bool sock_lock_soon(pthread_mutex_t *lock)
     sock_section_enter();
     int result = pthread_mutex_trylock(lock);
     if (unlikely(result == EBUSY)) {
-        (void)clock_gettime(CLOCK_REALTIME, &until); /* pthread_mutex_clocklock came with glibc 2.30 */
+        (void)clock_gettime(CLOCK_MONOTONIC, &until); /* nobody sets it */
         until.tv_nsec += SOON_NS;
         until.tv_sec += until.tv_nsec / 1000000000;
         until.tv_nsec %= 1000000000;
-        result = pthread_mutex_timedlock(lock, &until);
+        result = pthread_mutex_clocklock(lock, CLOCK_MONOTONIC, &until);
     }
     if (unlikely(result == EOWNERDEAD))
         (void)pthread_mutex_consistent(lock);

@@ -449,7 +449,7 @@ ssize_t sock_in_take(struct sock_file *file, struct sock_pieces *to, int flags, 
     if (!dont_wait)
         sock_lock(&link->receive);
     else if (!sock_lock_soon(&link->receive))
-        return -EAGAIN;
+        return SOCK_IN_LOCKED;
     sock_stream_be_ready(file);
     uint32_t phase = atomic_load(&link->in_phase);
     bool plain = phase == PHASE_BACK || (phase == PHASE_TCP && !atomic_load(&link->strict_in));

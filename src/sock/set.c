@@ -87,26 +87,42 @@ void sock_set_kernel_forget(struct sock_link *link)
     link->kernel_set = 0;
 }
 
+static void look_at(struct sock_file *file, int place)
+{
+    sock_place_set(place, (uint32_t)(file - sock_files));
+    sock_place_wake(place);
+}
+
 void sock_set_place(struct sock_file *file)
 {
     struct sock_link *link = file->link;
     struct sock_set *set = sock_set_at(atomic_load(&link->set));
-    uint32_t number = (uint32_t)(file - sock_files);
     int place = atomic_load(&set->plain) ? -1 : place_make(set);
     bool placed = place >= 0 && !atomic_load(&link->many) && link->waiting == 0 &&
                   file->peer && atomic_load(&set->owner) == sock_pid();
     sock_stream_place(file, placed ? (uint32_t)place + 1 : NO_PLACE);
-    if (place < 0)
-        return;
-    sock_place_set(place, number); /* what came before is looked at */
-    sock_place_wake(place);
+    if (place >= 0)
+        look_at(file, place); /* what came before */
+}
+
+static int place_here(const struct sock_set *set)
+{
+    return set && atomic_load(&set->owner) == sock_pid() ? atomic_load(&set->place) : -1;
+}
+
+void sock_set_ask_again(struct sock_file *file)
+{
+    uint32_t number = atomic_load(&file->link->set);
+    int place = place_here(number ? sock_set_at(number) : NULL);
+    if (place >= 0)
+        look_at(file, place);
 }
 
 void sock_set_wants_room(struct sock_file *file)
 {
     struct sock_link *link = file->link;
     struct sock_set *set = atomic_load(&link->set) ? sock_set_at(atomic_load(&link->set)) : NULL;
-    int place = set && atomic_load(&set->owner) == sock_pid() ? atomic_load(&set->place) : -1;
+    int place = place_here(set);
     short tcp;
     if (!set || !(atomic_load(&link->set_events) & EPOLLOUT))
         return;
@@ -116,10 +132,8 @@ void sock_set_wants_room(struct sock_file *file)
             sock_place_wake(place); /* another thread sleeps there, without a limit */
             break;
         }
-    if (place >= 0 && sock_stream_events(file, POLLOUT, &tcp)) {
-        sock_place_set(place, (uint32_t)(file - sock_files));
-        sock_place_wake(place);
-    }
+    if (place >= 0 && sock_stream_events(file, POLLOUT, &tcp))
+        look_at(file, place);
 }
 
 static uint32_t name_of(const struct sock_set *set, uint32_t number)

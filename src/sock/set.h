@@ -32,6 +32,9 @@ int sock_set_place_of(struct sock_file *file); /* -1: none */
 void sock_set_refresh(struct sock_file *file); /* its direction out has gone back to TCP: the kernel tells of room */
 /* A write did not fit: the set is woken when there is room. */
 void sock_set_wants_room(struct sock_file *file);
+/* The lock of a direction was not free in time, and the process that has it tells nobody when it goes on, or dies: the
+ * set tells the program to ask again. */
+void sock_set_ask_again(struct sock_file *file);
 
 /* The kernel's registration as it has to be; and away with it. Under link->receive. */
 int sock_set_register(struct sock_file *file, uint32_t number);

@@ -29,6 +29,10 @@ ssize_t sock_stream_receive(struct sock_file *file, struct sock_pieces *to, int 
         ssize_t n = sock_in_take(file, to, flags, dont_wait, total, waited);
         if (n == SOCK_IN_PLAIN)
             return SOCK_PLAIN;
+        if (unlikely(n == SOCK_IN_LOCKED)) {
+            sock_set_ask_again(file);
+            n = -EAGAIN;
+        }
         if (n > 0)
             total += n;
         if (n == -EPROTO)
@@ -106,8 +110,11 @@ static ssize_t stream_out(struct sock_file *file, struct sock_source *source, si
     for (;;) {
         if (!dont_wait)
             sock_lock(&link->send);
-        else if (!sock_lock_soon(&link->send))
-            return would_block(file, total);
+        else if (!sock_lock_soon(&link->send)) {
+            sock_set_ask_again(file);
+            errno = EAGAIN;
+            return total ? (ssize_t)total : -1;
+        }
         if (!sock_out_switch(file) || sock_stream_reader_gone(file)) {
             if (atomic_load(&link->out_phase) == PHASE_RING)
                 atomic_store(&link->strict_out, false); /* the other side is gone, or we said that nothing follows */

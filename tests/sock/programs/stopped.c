@@ -1,6 +1,7 @@
 /* Two processes hold a connection that was moved, and one of them stops inside the lock of a direction: calls of the other one
- * that do not wait end all the same, and it is told to try again. When the one that stopped is killed, its lock is free, and no byte
- * is lost or told twice. For tests/sock/stopped.sh, with the tests' build of the library. */
+ * that do not wait end all the same, and it is told to try again, then as well when the one that stopped goes on or is killed. What
+ * has no such answer is done without the lock. No byte is lost or told twice. For tests/sock/stopped.sh, with the tests' build of
+ * the library. */
 #include "../lib/listener.h"
 #include "../lib/way.h"
 #include <errno.h>
@@ -11,9 +12,27 @@
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 
 enum { TAKEN = 1 }; /* of an answer, by the one that stops: bytes that cannot lie in two parts of the ring */
+
+static const struct {
+    const char *step;
+    short event;
+} locks[] = {{"stored 0 stop", POLLOUT}, {"bytes_taken 0 stop", POLLIN}};
+
+static int wrong;
+
+/* Somebody sets the clock while others wait. */
+__attribute__((visibility("default"))) int clock_gettime(clockid_t clock, struct timespec *now)
+{
+    int result = (int)syscall(SYS_clock_gettime, clock, now);
+    if (clock == CLOCK_REALTIME)
+        now->tv_sec += 3600;
+    return result;
+}
 
 /* One that is stopped there, having begun to ask, or taken a part of the answer. */
 static pid_t stopped_at(const char *step, int fd, short event)
@@ -23,10 +42,20 @@ static pid_t stopped_at(const char *step, int fd, short event)
     pid_t child = fork();
     if (child == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
+        signal(SIGPIPE, SIG_IGN);
         setenv("SOCK_STEP", step, 1);
         _exit(event == POLLOUT ? write(fd, "?", 1) != 1 : recv(fd, part, TAKEN, MSG_WAITALL) != TAKEN);
     }
     return waitpid(child, &status, WUNTRACED) == child && WIFSTOPPED(status) ? child : -1;
+}
+
+/* Its exit status; -1: it was killed. */
+static int ended(pid_t child, int signal)
+{
+    int status = 0;
+    if (child <= 0 || kill(child, signal) || waitpid(child, &status, 0) != child)
+        exit(4);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
 static int refused(int fd, short event)
@@ -37,15 +66,69 @@ static int refused(int fd, short event)
     return n == -1 && errno == EAGAIN;
 }
 
+static int answered(int fd, ssize_t size)
+{
+    char answer[SIZE];
+    return size == 0 || recv(fd, answer, (size_t)size, MSG_WAITALL) == size;
+}
+
+/* Level-triggered, and killed. */
+static void killed(int fd, const char *step, short event)
+{
+    struct pollfd one = {.fd = fd, .events = event};
+    struct epoll_event told, wanted = {.events = (uint32_t)event};
+    int set = epoll_create1(EPOLL_CLOEXEC), added = epoll_ctl(set, EPOLL_CTL_ADD, fd, &wanted);
+    if (event == POLLIN && write(fd, "?", 1) != 1)
+        exit(3);
+    pid_t child = stopped_at(step, fd, event);
+    int lies = 0, asked = ioctl(fd, FIONREAD, &lies), once = refused(fd, event), ready = poll(&one, 1, 0),
+        waits = epoll_wait(set, &told, 1, 0);
+    if (asked || (event == POLLIN && (lies < SIZE - TAKEN || lies > SIZE))) {
+        printf("%s: %d bytes are to be read\n", step, lies);
+        wrong++;
+    }
+    if (child < 0 || added || !once || ready != 1 || one.revents != event || waits != 1 || !refused(fd, event)) {
+        printf("%s: child %d, refused %d, poll %d, epoll %d\n", step, child > 0, once, ready, waits);
+        wrong++;
+    }
+    (void)ended(child, SIGKILL);
+    close(set);
+    if (!answered(fd, event == POLLIN ? SIZE - TAKEN : 0) || !refused(fd, POLLIN) || strcmp(way(fd), "memory") != 0) {
+        printf("%s: it does not go on behind the dead one\n", step);
+        wrong++;
+    }
+}
+
+/* Edge-triggered: nothing comes behind the refusal but the end of the reason for it, SIGCONT or SIGKILL. */
+static void told_again(int fd, const char *step, short event, int signal)
+{
+    struct pollfd one = {.fd = fd, .events = POLLIN};
+    struct epoll_event told, wanted = {.events = (uint32_t)event | EPOLLET};
+    int set = epoll_create1(EPOLL_CLOEXEC), added = epoll_ctl(set, EPOLL_CTL_ADD, fd, &wanted);
+    if (event == POLLIN && (write(fd, "?", 1) != 1 || poll(&one, 1, 5000) != 1))
+        exit(3);
+    int first = epoll_wait(set, &told, 1, 1000), second = epoll_wait(set, &told, 1, 0);
+    pid_t child = stopped_at(step, fd, event);
+    int once = refused(fd, event), status = ended(child, signal), waits = epoll_wait(set, &told, 1, 1000);
+    if (added || first != 1 || second != 0 || !once || status != (signal == SIGCONT ? 0 : -1) || waits != 1) {
+        printf("%s, EPOLLET, signal %d: refused %d, told %d %d, then %d\n", step, signal, once, first, second, waits);
+        wrong++;
+    }
+    if (!answered(fd, event == POLLIN ? SIZE - TAKEN : signal == SIGCONT ? SIZE : 0) || !refused(fd, POLLIN)) {
+        printf("%s, EPOLLET: a byte was lost or is there twice\n", step);
+        wrong++;
+    }
+    if (epoll_wait(set, &told, 1, 0) > 0 && epoll_wait(set, &told, 1, 0) > 0) {
+        printf("%s, EPOLLET: it is told without end\n", step);
+        wrong++;
+    }
+    close(set);
+}
+
 int main(void)
 {
-    static const struct {
-        const char *step;
-        short event;
-    } locks[] = {{"stored 0 stop", POLLOUT}, {"bytes_taken 0 stop", POLLIN}};
     struct sockaddr_in address;
-    char answer[SIZE];
-    int listener = listener_make(&address), wrong = 0;
+    int listener = listener_make(&address);
     pid_t server = fork();
     if (server == 0) {
         serve(accept(listener, NULL, NULL));
@@ -56,32 +139,10 @@ int main(void)
     if (connect(fd, (struct sockaddr *)&address, sizeof(address)) || strcmp(way(fd), "memory") != 0)
         return 2;
     for (int i = 0; i < 2; i++) {
-        short event = locks[i].event;
-        struct pollfd one = {.fd = fd, .events = event};
-        struct epoll_event told, wanted = {.events = (uint32_t)event};
-        int set = epoll_create1(EPOLL_CLOEXEC), added = epoll_ctl(set, EPOLL_CTL_ADD, fd, &wanted);
-        alarm(5);
-        if (event == POLLIN && write(fd, "?", 1) != 1)
-            return 3;
-        pid_t child = stopped_at(locks[i].step, fd, event);
-        int lies = 0, asked = ioctl(fd, FIONREAD, &lies), once = refused(fd, event), ready = poll(&one, 1, 0), waits = epoll_wait(set, &told, 1, 0);
-        if (asked || (event == POLLIN && (lies < SIZE - TAKEN || lies > SIZE))) {
-            printf("%s: %d bytes are to be read\n", locks[i].step, lies);
-            wrong++;
-        }
-        if (child < 0 || added || !once || ready != 1 || one.revents != event || waits != 1 || !refused(fd, event)) {
-            printf("%s: child %d, refused %d, poll %d, epoll %d\n", locks[i].step, child > 0, once, ready, waits);
-            wrong++;
-        }
-        if (child > 0 && (kill(child, SIGKILL) || waitpid(child, NULL, 0) != child))
-            return 4;
-        close(set);
-        if (event == POLLIN && recv(fd, answer, SIZE - TAKEN, MSG_WAITALL) != SIZE - TAKEN)
-            return 5;
-        if (!refused(fd, POLLIN) || strcmp(way(fd), "memory") != 0) {
-            printf("%s: it does not go on behind the dead one\n", locks[i].step);
-            wrong++;
-        }
+        alarm(10);
+        killed(fd, locks[i].step, locks[i].event);
+        told_again(fd, locks[i].step, locks[i].event, SIGCONT);
+        told_again(fd, locks[i].step, locks[i].event, SIGKILL);
     }
     close(fd);
     return waitpid(server, NULL, 0) != server || wrong;
