@@ -72,9 +72,10 @@ short sock_end_events(struct sock_file *file, short told)
     struct sock_link *link = file->link;
     if (likely(!(told & (POLLERR | POLLHUP)) && !link->end))
         return told;
-    sock_lock(&link->receive);
-    enum sock_end end = sock_end_look(file);
-    sock_unlock(&link->receive);
+    bool locked = sock_lock_soon(&link->receive);
+    enum sock_end end = locked ? sock_end_look(file) : atomic_load(&link->end);
+    if (locked)
+        sock_unlock(&link->receive);
     if (end == END_NOT) /* its error may have been taken away from the kernel */
         return link->error ? told | POLLERR : told;
     bool said = atomic_load(&file->mapping.words->direction[sock_out(file)].ended);

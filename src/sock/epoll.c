@@ -194,13 +194,14 @@ int sock_epoll_ctl(int fd, int what, int member, struct epoll_event *event)
             foreign_add(set);
         return sock_real.epoll_ctl(fd, what, member, event);
     }
-    sock_lock(&file->link->receive);
+    bool locked = sock_lock_soon(&file->link->receive); /* else: its holder reads, and was stopped */
     int result = set ? control(file, fd, atomic_load(&sock_table[fd]) - SOCK_FILES, what, member, event)
                      : second_set(file, fd, what, member, event);
     int why = errno;
     bool exclusive = result == 0 && what == EPOLL_CTL_ADD && event && event->events & EPOLLEXCLUSIVE;
     bool back = atomic_load(&file->link->many) || exclusive || (result == 0 && set && atomic_load(&set->plain));
-    sock_unlock(&file->link->receive);
+    if (locked)
+        sock_unlock(&file->link->receive);
     if (back && !file->link->never)
         (void)sock_stream_never(file);
     sock_drop(file);
@@ -245,7 +246,7 @@ void sock_set_closing(struct sock_file *file, int fd)
     if (set == 0 || link->set_fd != fd || atomic_load(&sock_set_at(set)->owner) != sock_pid())
         return; /* a child's copy is no member */
     int rest = sock_file_another(file, fd);
-    sock_lock(&link->receive);
+    bool locked = sock_lock_soon(&link->receive);
     if (rest >= 0) {
         uint32_t number = atomic_load(&link->set);
         if (link->kernel_set)
@@ -256,5 +257,6 @@ void sock_set_closing(struct sock_file *file, int fd)
     } else {
         forget(file);
     }
-    sock_unlock(&link->receive);
+    if (locked)
+        sock_unlock(&link->receive);
 }

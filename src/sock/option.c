@@ -49,13 +49,14 @@ static bool option_kept(int fd, int level, int name, bool set, int *value)
     struct sock_file *file = kept >= 0 ? sock_hold(fd) : NULL;
     bool ours = false;
     if (file && sock_joined(file)) {
-        sock_lock(&file->link->send);
+        bool locked = sock_lock_soon(&file->link->send);
         ours = atomic_load(&file->link->out_phase) == PHASE_RING;
         if (ours && set)
             file->link->kept[kept] = *value != 0;
         else if (ours)
             *value = file->link->kept[kept];
-        sock_unlock(&file->link->send);
+        if (locked)
+            sock_unlock(&file->link->send);
     }
     if (file)
         sock_drop(file);
@@ -97,12 +98,13 @@ int sock_setsockopt(int fd, int level, int name, const void *value, socklen_t le
 static bool error_is_ours(struct sock_file *file, int *error)
 {
     struct sock_link *link = file->link;
-    sock_lock(&link->receive);
-    bool hidden = atomic_load(&link->in_phase) == PHASE_RING &&
-                  ring_filled(&(struct ring){file->mapping, sock_in(file)}, &link->reader) != 0;
+    bool locked = sock_lock_soon(&link->receive); /* else: its holder is reading */
+    bool hidden = !locked || (atomic_load(&link->in_phase) == PHASE_RING &&
+                              ring_filled(&(struct ring){file->mapping, sock_in(file)}, &link->reader) != 0);
     bool told = !hidden && sock_end_look(file) != END_NOT;
     *error = hidden ? 0 : atomic_exchange(&link->error, 0); /* at once: a bell may leave one (bell_error_keep) */
-    sock_unlock(&link->receive);
+    if (locked)
+        sock_unlock(&link->receive);
     return hidden || told || *error;
 }
 
@@ -131,13 +133,17 @@ int sock_getsockopt(int fd, int level, int name, void *value, socklen_t *length)
     return 0;
 }
 
-/* True: it had not been said. */
+/* What is being written comes before the end; what a holder that was stopped is writing is refused. True: it had not
+ * been said. */
 static bool end_say(struct sock_file *file)
 {
-    sock_lock(&file->link->send); /* what is being written comes before the end */
+    bool locked = sock_lock_soon(&file->link->send);
     atomic_store(&file->link->shut_out, true);
+    if (!locked)
+        ring_close(&(struct ring){file->mapping, sock_out(file)});
     bool said = atomic_exchange(&file->mapping.words->direction[sock_out(file)].ended, 1);
-    sock_unlock(&file->link->send);
+    if (locked)
+        sock_unlock(&file->link->send);
     sock_places_wake(); /* a thread that waits for room hears of it */
     return !said;
 }
@@ -150,9 +156,10 @@ static bool end_is_said(const struct sock_file *file)
 /* The kernel has reset what TCP would have ended in order. */
 static bool quiet_end(struct sock_file *file)
 {
-    sock_lock(&file->link->receive);
-    bool quiet = sock_end_look(file) == END_QUIET;
-    sock_unlock(&file->link->receive);
+    bool locked = sock_lock_soon(&file->link->receive);
+    bool quiet = locked ? sock_end_look(file) == END_QUIET : atomic_load(&file->link->end) == END_QUIET;
+    if (locked)
+        sock_unlock(&file->link->receive);
     return quiet;
 }
 

@@ -49,6 +49,14 @@ static pid_t stopped_at(const char *step, int fd, short event)
     return waitpid(child, &status, WUNTRACED) == child && WIFSTOPPED(status) ? child : -1;
 }
 
+/* An answer lies there: one that waited for it in two processes would go by TCP. */
+static void ask(int fd)
+{
+    struct pollfd one = {.fd = fd, .events = POLLIN};
+    if (write(fd, "?", 1) != 1 || poll(&one, 1, 5000) != 1)
+        exit(3);
+}
+
 /* Its exit status; -1: it was killed. */
 static int ended(pid_t child, int signal)
 {
@@ -72,23 +80,36 @@ static int answered(int fd, ssize_t size)
     return size == 0 || recv(fd, answer, (size_t)size, MSG_WAITALL) == size;
 }
 
+/* Calls that have no answer for the time being; the alarm tells where they wait. */
+static int others_end(int fd, int set, short event)
+{
+    struct epoll_event wanted = {.events = (uint32_t)event};
+    int one = 1, zero = 0, error = -1, quick = -1;
+    socklen_t length = sizeof(int);
+    return epoll_ctl(set, EPOLL_CTL_DEL, fd, NULL) == 0 && epoll_ctl(set, EPOLL_CTL_ADD, fd, &wanted) == 0 &&
+           epoll_ctl(set, EPOLL_CTL_MOD, fd, &wanted) == 0 && getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &length) == 0 &&
+           error == 0 && setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one)) == 0 &&
+           getsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &quick, &length) == 0 && quick == 1 &&
+           setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &zero, sizeof(zero)) == 0;
+}
+
 /* Level-triggered, and killed. */
 static void killed(int fd, const char *step, short event)
 {
     struct pollfd one = {.fd = fd, .events = event};
     struct epoll_event told, wanted = {.events = (uint32_t)event};
     int set = epoll_create1(EPOLL_CLOEXEC), added = epoll_ctl(set, EPOLL_CTL_ADD, fd, &wanted);
-    if (event == POLLIN && write(fd, "?", 1) != 1)
-        exit(3);
+    if (event == POLLIN)
+        ask(fd);
     pid_t child = stopped_at(step, fd, event);
     int lies = 0, asked = ioctl(fd, FIONREAD, &lies), once = refused(fd, event), ready = poll(&one, 1, 0),
-        waits = epoll_wait(set, &told, 1, 0);
+        others = others_end(fd, set, event), waits = epoll_wait(set, &told, 1, 0);
     if (asked || (event == POLLIN && (lies < SIZE - TAKEN || lies > SIZE))) {
         printf("%s: %d bytes are to be read\n", step, lies);
         wrong++;
     }
-    if (child < 0 || added || !once || ready != 1 || one.revents != event || waits != 1 || !refused(fd, event)) {
-        printf("%s: child %d, refused %d, poll %d, epoll %d\n", step, child > 0, once, ready, waits);
+    if (child < 0 || added || !once || ready != 1 || one.revents != event || !others || waits != 1 || !refused(fd, event)) {
+        printf("%s: child %d, refused %d, poll %d, others %d, epoll %d\n", step, child > 0, once, ready, others, waits);
         wrong++;
     }
     (void)ended(child, SIGKILL);
@@ -102,11 +123,10 @@ static void killed(int fd, const char *step, short event)
 /* Edge-triggered: nothing comes behind the refusal but the end of the reason for it, SIGCONT or SIGKILL. */
 static void told_again(int fd, const char *step, short event, int signal)
 {
-    struct pollfd one = {.fd = fd, .events = POLLIN};
     struct epoll_event told, wanted = {.events = (uint32_t)event | EPOLLET};
     int set = epoll_create1(EPOLL_CLOEXEC), added = epoll_ctl(set, EPOLL_CTL_ADD, fd, &wanted);
-    if (event == POLLIN && (write(fd, "?", 1) != 1 || poll(&one, 1, 5000) != 1))
-        exit(3);
+    if (event == POLLIN)
+        ask(fd);
     int first = epoll_wait(set, &told, 1, 1000), second = epoll_wait(set, &told, 1, 0);
     pid_t child = stopped_at(step, fd, event);
     int once = refused(fd, event), status = ended(child, signal), waits = epoll_wait(set, &told, 1, 1000);
@@ -125,25 +145,64 @@ static void told_again(int fd, const char *step, short event, int signal)
     close(set);
 }
 
+/* The end is told at once, and nothing comes behind it. */
+static void shut(int fd)
+{
+    char byte;
+    pid_t child = stopped_at("stored 0 stop", fd, POLLOUT);
+    int result = shutdown(fd, SHUT_WR);
+    ssize_t n = read(fd, &byte, 1);
+    int status = ended(child, SIGCONT);
+    if (result || n != 0 || status != 1) {
+        printf("shutdown: %d, the other end says %zd, the one that was stopped %d\n", result, n, status);
+        wrong++;
+    }
+    close(fd);
+}
+
+static void closed(int fd)
+{
+    struct epoll_event told, wanted = {.events = EPOLLIN};
+    int set = epoll_create1(EPOLL_CLOEXEC), added = epoll_ctl(set, EPOLL_CTL_ADD, fd, &wanted);
+    ask(fd);
+    pid_t child = stopped_at("bytes_taken 0 stop", fd, POLLIN);
+    int result = close(fd), waits = epoll_wait(set, &told, 1, 0), status = ended(child, SIGCONT);
+    if (added || result || waits || status) {
+        printf("close: %d, its set says %d, the one that was stopped %d\n", result, waits, status);
+        wrong++;
+    }
+    close(set);
+}
+
+static int connected(const struct sockaddr_in *address)
+{
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    if (connect(fd, (const struct sockaddr *)address, sizeof(*address)) || strcmp(way(fd), "memory") != 0)
+        exit(2);
+    alarm(10);
+    return fd;
+}
+
 int main(void)
 {
     struct sockaddr_in address;
-    int listener = listener_make(&address);
+    int listener = listener_make(&address), status;
     pid_t server = fork();
     if (server == 0) {
-        serve(accept(listener, NULL, NULL));
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        for (int i = 0, fd; i < 3; i++, close(fd))
+            serve(fd = accept(listener, NULL, NULL));
         _exit(0);
     }
     close(listener);
-    int fd = socket(AF_INET, SOCK_STREAM, 0);
-    if (connect(fd, (struct sockaddr *)&address, sizeof(address)) || strcmp(way(fd), "memory") != 0)
-        return 2;
+    int fd = connected(&address);
     for (int i = 0; i < 2; i++) {
-        alarm(10);
         killed(fd, locks[i].step, locks[i].event);
         told_again(fd, locks[i].step, locks[i].event, SIGCONT);
         told_again(fd, locks[i].step, locks[i].event, SIGKILL);
     }
     close(fd);
-    return waitpid(server, NULL, 0) != server || wrong;
+    shut(connected(&address));
+    closed(connected(&address));
+    return waitpid(server, &status, 0) != server || status || wrong;
 }
