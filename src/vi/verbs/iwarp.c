@@ -43,7 +43,8 @@ bool verbs_iwarp_has(const struct ibverbs_library *library, const struct verbs_p
     return has;
 }
 
-/* The port that librdmacm chooses may be one of a TCP socket, of which it does not know. */
+/* The port that librdmacm chooses may be one of a TCP socket, of which it does not know: one that listens, or that has
+ * ended and waits. Then another one is tried, here and in call_go. */
 static int manager_listen(struct verbs_manager *manager, const char *name, const struct call_address *address)
 {
     const struct rdmacm_library *library = manager->library;
@@ -171,15 +172,24 @@ static int request_take(struct verbs_adapter *adapter, struct rdmacm_id *id, str
     return failed ? vbase_fail_errno(ERR_LINK_DOWN, "%s does not accept rank %u", adapter->name, vi->call.vi.peer) : OK;
 }
 
+static int call_go(struct verbs_vi *vi)
+{
+    struct rdmacm_parameters ours = parameters_of(vi);
+    if (vi->adapter->manager->library->rdma_connect(vi->id, &ours) == 0)
+        return 0;
+    if (errno != EADDRINUSE || ++vi->calls == TUNED(LISTENER_PORT_TRIES))
+        return -1;
+    verbs_iwarp_end(vi);
+    return verbs_iwarp_connect(vi);
+}
+
 /* Under vi->lock. Not 0: errno tells. */
 static int step_go(struct verbs_vi *vi, uint32_t event)
 {
-    const struct rdmacm_library *library = vi->adapter->manager->library;
-    struct rdmacm_parameters ours = parameters_of(vi);
     if (event == RDMACM_ADDR_RESOLVED)
-        return library->rdma_resolve_route(vi->id, PATIENCE);
+        return vi->adapter->manager->library->rdma_resolve_route(vi->id, PATIENCE);
     if (event == RDMACM_ROUTE_RESOLVED)
-        return library->rdma_connect(vi->id, &ours);
+        return call_go(vi);
     vi->state = vi->state == VERBS_MEETING ? VERBS_READY : vi->state;
     return 0;
 }

@@ -73,6 +73,7 @@ struct verbs_vi {
     bool met, ready;         /* the other side has said how it is reached; that it is ready */
     struct rdmacm_id *id;    /* of iWARP: its connection */
     uint8_t word[16];        /* of iWARP: by which the other side connects */
+    uint32_t calls;          /* of iWARP: that found their port taken */
     bool refused;            /* it sent what makes no sense: all that comes behind is dropped */
     struct list written;     /* puts that are complete here, and not known to be there */
 
