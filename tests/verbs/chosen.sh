@@ -13,6 +13,8 @@ told '^double0/1 +RoCE +100 Gb/s +127\.0\.0\.1 +used as card lo: GID 1, MTU 4096
 told '^double1/1 +RoCE +100 Gb/s +- +not used: no GID of RoCE v2 is the address of a network card$'
 told '^registered +.*(an adapter takes|may be locked)'
 DOUBLE_DOWN=double0 told '^double0/1 .*not used: its port is down$'
+DOUBLE_RECEIVES=199 told '^double0/1 .*127\.0\.0\.1 +not used: its device has no shared receive queue of 200$'
+DOUBLE_RECEIVES=200 told '^double0/1 .*used as card lo'
 VIADUCT_TRANSPORTS=tcp told '^not used: VIADUCT_TRANSPORTS leaves it out$'
 VIADUCT_TRANSPORTS=verbs:double1 told '^double0/1 .*127\.0\.0\.1 +not used: VIADUCT_TRANSPORTS leaves it out$'
 VIADUCT_TRANSPORTS=verbs:lo told '^double0/1 .*used as card lo'

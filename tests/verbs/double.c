@@ -558,9 +558,10 @@ int ibv_close_device(struct ibv_context *context)
 int ibv_query_device(struct ibv_context *context, struct ibv_device_attr *attr)
 {
     (void)context;
+    const char *receives = getenv("DOUBLE_RECEIVES");
     *attr = (struct ibv_device_attr){.max_mr_size = UINT64_MAX, .max_qp = OBJECTS, .max_qp_wr = 16384, .max_sge = PIECES, .max_cq = OBJECTS,
                                      .max_cqe = 65536, .max_mr = OBJECTS, .max_pd = OBJECTS, .max_qp_rd_atom = 16, .max_srq = OBJECTS,
-                                     .max_qp_init_rd_atom = 16, .max_srq_wr = 65536, .max_srq_sge = PIECES, .phys_port_cnt = 1};
+                                     .max_qp_init_rd_atom = 16, .max_srq_wr = receives ? atoi(receives) : 65536, .max_srq_sge = PIECES, .phys_port_cnt = 1};
     return 0;
 }
 

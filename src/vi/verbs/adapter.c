@@ -186,9 +186,8 @@ static void caps_find(struct verbs_adapter *adapter, const struct ibverbs_device
 {
     adapter->reads = (uint8_t)(device->max_qp_init_rd_atom < VERBS_READS ? device->max_qp_init_rd_atom : VERBS_READS);
     adapter->iwarp = adapter->port.context->device->transport_type == IBVERBS_TRANSPORT_IWARP;
-    uint32_t most = (uint32_t)device->max_srq_wr;
-    most = most < VERBS_RECEIVES_MOST ? most : VERBS_RECEIVES_MOST;
-    adapter->receives_most = adapter->port.managed ? most : RECEIVES;
+    uint32_t most = adapter->port.managed ? VERBS_RECEIVES_MOST : RECEIVES;
+    adapter->receives_most = most < verbs_receives_of(device) ? most : verbs_receives_of(device);
     adapter->read_by = (uint8_t)(device->max_qp_rd_atom < VERBS_READS ? device->max_qp_rd_atom : VERBS_READS);
     adapter->nic = adapter->home->call.nic;
     adapter->nic.caps = (struct vi_caps){

@@ -157,7 +157,7 @@ struct ibverbs_device_attr {
     int max_sge, max_sge_rd, max_cq, max_cqe, max_mr, max_pd, max_qp_rd_atom, max_ee_rd_atom, max_res_rd_atom,
         max_qp_init_rd_atom, max_ee_init_rd_atom;
     uint32_t atomic_cap;
-    int others[12], max_srq_wr, max_srq_sge;
+    int others[11], max_srq, max_srq_wr, max_srq_sge;
     uint16_t max_pkeys;
     uint8_t local_ca_ack_delay, phys_port_cnt;
 };

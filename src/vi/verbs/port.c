@@ -40,6 +40,11 @@ bool verbs_port_has(const struct ibverbs_library *library, struct verbs_port *po
     return port->managed;
 }
 
+uint32_t verbs_receives_of(const struct ibverbs_device_attr *device)
+{
+    return device->max_srq > 0 && device->max_srq_wr > 0 ? (uint32_t)device->max_srq_wr : 0;
+}
+
 int verbs_key_find(const struct ibverbs_library *library, const struct verbs_port *port,
                    const struct verbs_settings *settings)
 {

@@ -71,7 +71,10 @@ static void report_card(const struct report *to, const struct verbs_port *at, co
     if (attr->link_layer == IBVERBS_LINK_INFINIBAND)
         snprintf(lid, sizeof(lid), "LID %u, ", attr->lid);
     const char *kind = port_kind(at);
-    if (key < 0)
+    if (at->receives < TUNED(VERBS_RECEIVES))
+        report_line(to, "%-15s %-10s %-9s %-28s not used: its device has no shared receive queue of %u", port, kind,
+                    speed, address, (unsigned)TUNED(VERBS_RECEIVES));
+    else if (key < 0)
         report_line(to, "%-15s %-10s %-9s %-28s not used: it has no partition key 0x%x (VIADUCT_VERBS)", port,
                     kind, speed, address, to->settings.key);
     else if (!verbs_card_allowed(at->device, card))
@@ -128,6 +131,7 @@ static void report_device(const struct report *to, struct ibverbs_device *device
         report_line(to, "%-15s %-10s %-9s %-28s not used: it cannot be opened: %s (may /dev/infiniband be read and "
                     "written?)", port.device, "RDMA", "-", "-", strerror(errno));
     } else {
+        port.receives = verbs_receives_of(&attr);
         for (port.number = 1; port.number <= attr.phys_port_cnt; port.number++)
             report_port(to, &port);
     }

@@ -111,6 +111,7 @@ struct verbs_port {
     uint32_t gid_index;
     uint8_t gid[16];
     uint8_t number;
+    uint32_t receives; /* that a shared queue of its device may have; 0: it makes none */
     bool managed; /* by librdmacm: a port of iWARP */
 };
 
@@ -204,6 +205,7 @@ int verbs_settings_check(void) MUST_CHECK;
  * in the card's hardware address (IPoIB). Then that GID is in PORT. iWARP: librdmacm finds it on the card's address. */
 bool verbs_port_has(const struct ibverbs_library *library, struct verbs_port *port, const struct call_card *card,
                     const struct verbs_settings *settings);
+uint32_t verbs_receives_of(const struct ibverbs_device_attr *device); /* verbs_port.receives */
 int verbs_key_find(const struct ibverbs_library *library, const struct verbs_port *port,
                    const struct verbs_settings *settings); /* entry of its partition keys; -1: it has none such */
 bool verbs_card_allowed(const char *device, const struct call_card *card); /* by VIADUCT_TRANSPORTS */
