@@ -50,10 +50,13 @@ static int ways_weigh(struct msg_peer *peer, const char *text)
         struct vi_reach reach;
         (void)vmsg_card_find(text, far->way[i].nic, card);
         error = vi_reach(far->way[i].nic, &(struct vi_address){(uint32_t)peer->world, card}, &reach);
-        if (error)
-            way_remove(far, i);
-        else
+        if (!error) {
             far->way[i++].at_once = way_adds(&reach, quicker);
+            continue;
+        }
+        LOG_INFO("rank %d is not reached by %s: %s", peer->world, far->way[i].nic->provider->name,
+                 vbase_error_detail());
+        way_remove(far, i);
     }
     return far->ways ? OK : error;
 }

@@ -147,6 +147,33 @@ static void same_host(void)
     CHECK_EQUAL(match(cards, pair, &rails), 0);
 }
 
+/* A card of iWARP goes with its like alone; their order is that of hardware. */
+static void iwarp(void)
+{
+    struct call_interfaces a, b;
+    struct call_cards cards[2];
+    struct call_pair pair[CALL_PAIRS];
+    char text[CALL_CARD_TEXT];
+    int rails;
+
+    workstation(&a, "10.0.0.1", "10.8.0.1");
+    workstation(&b, "10.0.0.2", "10.8.0.2");
+    b.interface[2].running = false;
+    two_hosts(&a, &b, cards);
+    cards[0].card[2].kind = CALL_KIND_IWARP;
+    CHECK_EQUAL(call_cards_write(&cards[0], text, sizeof(text)), OK);
+    CHECK_EQUAL(call_cards_parse(text, &cards[0]), OK);
+    CHECK_EQUAL(cards[0].card[2].kind, CALL_KIND_IWARP);
+    CHECK_EQUAL(match(cards, pair, &rails), 2); /* wg0 with both of the other side */
+    CHECK(pair[0].mine.kind == CALL_KIND_TUNNEL && pair[1].mine.kind == CALL_KIND_TUNNEL);
+    for (int i = 0; i < cards[1].count; i++)
+        if (cards[1].card[i].kind == CALL_KIND_HARD)
+            cards[1].card[i].kind = CALL_KIND_IWARP;
+    CHECK_EQUAL(match(cards, pair, &rails), 2);
+    CHECK(pair[0].mine.kind == CALL_KIND_IWARP && pair[0].theirs.kind == CALL_KIND_IWARP);
+    CHECK(pair[1].mine.kind == CALL_KIND_TUNNEL && pair[1].theirs.kind == CALL_KIND_TUNNEL);
+}
+
 /* Four cards there and two here make four rails, the fast ones first; each of theirs is used once. */
 static void unequal(void)
 {
@@ -293,6 +320,7 @@ int main(void)
     choosing();
     shared_addresses();
     same_host();
+    iwarp();
     unequal();
     crowded();
     bad_texts();

@@ -86,7 +86,7 @@ static char kind_of(const struct call_interface *interface)
 static int kind_rank(char kind)
 {
     static const char kinds[] = {CALL_KIND_LOOPBACK, CALL_KIND_HARD, CALL_KIND_VETH, CALL_KIND_TUNNEL, '\0'};
-    return (int)(strchr(kinds, kind) - kinds);
+    return (int)(strchr(kinds, kind == CALL_KIND_IWARP ? CALL_KIND_HARD : kind) - kinds);
 }
 
 static uint32_t speed_rank(uint32_t speed) { return speed ? speed : TUNED(CARD_SPEED_UNKNOWN); }
@@ -213,7 +213,7 @@ static const char *card_parse(const char *at, struct call_cards *cards)
     struct call_card *card = &cards->card[cards->count];
     char ordinal[2], kind[2], address[INET6_ADDRSTRLEN], prefix[4], speed[11];
     int used;
-    if (cards->count++ == CALL_CARDS || sscanf(at, ",%1[0-9]%1[evtl]/%45[0-9a-f:.]/%3[0-9]/%10[0-9]%n", ordinal, kind,
+    if (cards->count++ == CALL_CARDS || sscanf(at, ",%1[0-9]%1[evtlw]/%45[0-9a-f:.]/%3[0-9]/%10[0-9]%n", ordinal, kind,
                                                address, prefix, speed, &used) != 5)
         return NULL;
     unsigned long megabits = strtoul(speed, NULL, 10);
@@ -291,7 +291,8 @@ static bool can_pair(const struct call_cards *mine, const struct call_card *a, c
                      const struct call_card *b)
 {
     bool loops = a->kind == CALL_KIND_LOOPBACK, same_host = mine->host == theirs->host;
-    if (a->address.family != b->address.family || loops != (b->kind == CALL_KIND_LOOPBACK))
+    if (a->address.family != b->address.family || loops != (b->kind == CALL_KIND_LOOPBACK) ||
+        (a->kind == CALL_KIND_IWARP) != (b->kind == CALL_KIND_IWARP))
         return false;
     if (same_host)
         return call_address_equal(&a->address, &b->address);

@@ -51,7 +51,14 @@ struct call_interfaces {
     } address[CALL_ADDRESSES];
 };
 
-enum call_card_kind { CALL_KIND_HARD = 'e', CALL_KIND_VETH = 'v', CALL_KIND_TUNNEL = 't', CALL_KIND_LOOPBACK = 'l' };
+/* Of iWARP: of the verbs provider alone, for a queue pair of iWARP and one of RoCE do not understand each other. */
+enum call_card_kind {
+    CALL_KIND_HARD = 'e',
+    CALL_KIND_VETH = 'v',
+    CALL_KIND_TUNNEL = 't',
+    CALL_KIND_LOOPBACK = 'l',
+    CALL_KIND_IWARP = 'w'
+};
 struct call_card {
     struct call_address address;
     uint8_t prefix, ordinal;

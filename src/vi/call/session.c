@@ -33,16 +33,25 @@ static void addresses_text(const struct call_cards *cards, char out[CALL_WHY])
 {
     size_t used = 0;
     snprintf(out, CALL_WHY, "none");
-    for (int i = 0; i < cards->count && used + sizeof(struct call_text) + 2 < CALL_WHY; i++)
+    for (int i = 0; i < cards->count && used + sizeof(struct call_text) + 12 < CALL_WHY; i++)
         if (cards->card[i].kind != CALL_KIND_LOOPBACK)
-            used += (size_t)snprintf(out + used, CALL_WHY - used, "%s%s", used ? " " : "",
-                                     call_address_text(&cards->card[i].address).text);
+            used += (size_t)snprintf(out + used, CALL_WHY - used, "%s%s%s", used ? ", " : "",
+                                     call_address_text(&cards->card[i].address).text,
+                                     cards->card[i].kind == CALL_KIND_IWARP ? " of iWARP" : "");
+}
+
+static int peer_unreached(const struct call_nic *nic, const struct call_cards *cards, uint32_t rank)
+{
+    char mine[CALL_WHY], theirs[CALL_WHY];
+    addresses_text(&nic->cards, mine);
+    addresses_text(cards, theirs);
+    return vbase_fail(ERR_UNREACHABLE, "no address of this host (%s) can reach one of rank %u's on %s (%s)", mine, rank,
+                      cards->name[0] ? cards->name : "its host", theirs);
 }
 
 /* Under nic->lock, for a rank of which no way is known yet: from now on the poll takes them as they are. */
 static int ways_find(const struct call_nic *nic, struct call_peer *peer, const char *card)
 {
-    char mine[CALL_WHY], theirs[CALL_WHY];
     struct call_pair pair[CALL_PAIRS];
     struct call_cards cards;
     int rails, error = call_cards_parse(card, &cards);
@@ -54,12 +63,7 @@ static int ways_find(const struct call_nic *nic, struct call_peer *peer, const c
     peer->most = (uint32_t)rails;
     memcpy(peer->host, cards.name, sizeof(peer->host));
     peer->pairs = (uint32_t)pairs;
-    if (pairs > 0)
-        return OK;
-    addresses_text(&nic->cards, mine);
-    addresses_text(&cards, theirs);
-    return vbase_fail(ERR_UNREACHABLE, "no address of this host (%s) can reach one of rank %u's on %s (%s)", mine,
-                      peer->rank, cards.name[0] ? cards.name : "its host", theirs);
+    return pairs > 0 ? OK : peer_unreached(nic, &cards, peer->rank);
 }
 
 int call_reach(struct vi_nic *base, const struct vi_address *to, struct vi_reach *reach)
@@ -72,7 +76,7 @@ int call_reach(struct vi_nic *base, const struct vi_address *to, struct vi_reach
         return error;
     *reach = (struct vi_reach){{0}};
     if (call_cards_match(&nic->cards, &cards, base->rank < to->peer, pair, CALL_PAIRS, &rails) == 0)
-        return vbase_fail(ERR_UNREACHABLE, "no address of this host can reach one of rank %u's", to->peer);
+        return peer_unreached(nic, &cards, to->peer);
     call_cards_speeds(pair, rails, reach->speed);
     return OK;
 }

@@ -286,8 +286,13 @@ int verbs_adapters_open(struct call_nic *base)
         const struct call_card *card = &base->cards.card[i];
         if (!verbs_adapter_of(nic, card->ordinal)) /* one of its other addresses may have brought it */
             card_try(nic, list, card);
-        if (verbs_adapter_of(nic, card->ordinal))
-            base->cards.card[kept++] = *card;
+        const struct verbs_adapter *adapter = verbs_adapter_of(nic, card->ordinal);
+        if (!adapter)
+            continue;
+        base->cards.card[kept] = *card;
+        if (adapter->manager)
+            base->cards.card[kept].kind = CALL_KIND_IWARP;
+        kept++;
     }
     bool none = !list[0];
     nic->library->ibv_free_device_list(list);
