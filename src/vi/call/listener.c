@@ -363,8 +363,7 @@ static int seats_make(struct call_listener *listener, const struct vi_setup *set
 
 /* ---- opening and closing ----------------------------------------------------------------------------------------- */
 
-/* The ports that may be used, 0 to 0: any. */
-static int port_range(uint32_t *low, uint32_t *high)
+int call_port_range(uint32_t *low, uint32_t *high)
 {
     const char *text = vbase_environment("MPIEXEC_PORT_RANGE");
     char end;
@@ -400,7 +399,7 @@ static bool sockets_listen_at(struct call_cards *cards, int socket[CALL_CARDS], 
 static int sockets_listen(struct call_cards *cards, int socket[CALL_CARDS])
 {
     uint32_t low, high, span, start;
-    int error = port_range(&low, &high);
+    int error = call_port_range(&low, &high);
     bool open = false;
     if (error)
         return error;

@@ -23,6 +23,9 @@ struct call_note {
 _Static_assert(sizeof(struct call_note) == 24, "a note has no holes");
 #define CALL_NOTE_MAGIC 0x31726f6f64747600ull
 
+/* The ports that may be listened on, 0 to 0: any. ERR_ARGUMENT: MPIEXEC_PORT_RANGE. */
+int call_port_range(uint32_t *low, uint32_t *high) MUST_CHECK;
+
 /* For the ranks that SETUP calls local; of it are used: secret, ranks, local_ranks, local_count. */
 int call_listener_open(const struct vi_setup *setup, struct call_listener **listener) MUST_CHECK;
 void call_listener_close(struct call_listener *listener);

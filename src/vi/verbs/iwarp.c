@@ -20,43 +20,57 @@ struct verbs_manager { /* of an adapter */
 
 /* ---- ports and adapters ------------------------------------------------------------------------------------------ */
 
-static int id_bind(const struct rdmacm_library *library, struct rdmacm_channel *channel,
-                   const struct call_address *address, struct rdmacm_id **out)
-{
-    union call_place at;
-    (void)call_address_place(address, 0, &at);
-    return library->rdma_create_id(channel, out, NULL, RDMACM_TCP) || library->rdma_bind_addr(*out, &at.any)
-               ? vbase_fail_errno(ERR_SYSTEM, "an address of iWARP, %s", call_address_text(address).text)
-               : OK;
-}
-
 bool verbs_iwarp_has(const struct ibverbs_library *library, const struct verbs_port *port,
                      const struct call_address *address)
 {
     const struct rdmacm_library *manager;
     struct rdmacm_id *id = NULL;
+    union call_place at;
+    (void)call_address_place(address, 0, &at);
     bool has = port->context->device->transport_type == IBVERBS_TRANSPORT_IWARP && rdmacm_load(&manager) == OK &&
-               id_bind(manager, NULL, address, &id) == OK && id->verbs && id->port_num == port->number &&
+               manager->rdma_create_id(NULL, &id, NULL, RDMACM_TCP) == 0 &&
+               manager->rdma_bind_addr(id, &at.any) == 0 && id->verbs && id->port_num == port->number &&
                strcmp(library->ibv_get_device_name(id->verbs->device), port->device) == 0;
     if (id)
         manager->rdma_destroy_id(id);
     return has;
 }
 
-/* The port that librdmacm chooses may be one of a TCP socket, of which it does not know: one that listens, or that has
- * ended and waits. Then another one is tried, here and in call_go. */
-static int manager_listen(struct verbs_manager *manager, const char *name, const struct call_address *address)
+static bool listens_at(struct verbs_manager *manager, const struct call_address *address, uint16_t port)
 {
     const struct rdmacm_library *library = manager->library;
-    for (int tries = (int)TUNED(LISTENER_PORT_TRIES);; tries--) {
-        int error = id_bind(library, manager->channel, address, &manager->listener);
-        if (error || library->rdma_listen(manager->listener, BACKLOG) == 0)
-            return error;
-        if (errno != EADDRINUSE || tries == 1)
-            return vbase_fail_errno(ERR_SYSTEM, "%s does not listen", name);
-        library->rdma_destroy_id(manager->listener);
-        manager->listener = NULL;
+    struct rdmacm_id *id = NULL;
+    union call_place at;
+    (void)call_address_place(address, port, &at);
+    if (library->rdma_create_id(manager->channel, &id, NULL, RDMACM_TCP) == 0 &&
+        library->rdma_bind_addr(id, &at.any) == 0 && library->rdma_listen(id, BACKLOG) == 0) {
+        manager->listener = id;
+        return true;
     }
+    int number = errno;
+    if (id)
+        library->rdma_destroy_id(id);
+    errno = number;
+    return false;
+}
+
+/* Each rank has a port of its own. One that librdmacm chooses may be that of a TCP socket, of which it does not know:
+ * one that listens, or that has ended and waits. Then another one is tried, here and in call_go. */
+static int manager_listen(struct verbs_manager *manager, const char *name, const struct call_address *address)
+{
+    uint32_t low, high;
+    int error = call_port_range(&low, &high);
+    if (error)
+        return error;
+    uint32_t span = high - low + 1, start = (uint32_t)getpid() % span, tries = low ? span : TUNED(LISTENER_PORT_TRIES);
+    bool open = false;
+    errno = EADDRINUSE;
+    for (uint32_t i = 0; i < tries && !open && errno == EADDRINUSE; i++)
+        open = listens_at(manager, address, low ? (uint16_t)(low + (start + i) % span) : 0);
+    return open  ? OK
+           : low ? vbase_fail_errno(ERR_SYSTEM, "%s listens on no port from %u to %u (MPIEXEC_PORT_RANGE)", name, low,
+                                    high)
+                 : vbase_fail_errno(ERR_SYSTEM, "%s does not listen", name);
 }
 
 int verbs_iwarp_open(struct verbs_adapter *adapter, const struct call_address *address)
