@@ -131,6 +131,7 @@ struct call_nic {
     /* By the poll alone. */
     int watched;            /* links in the epoll set */
     int told;               /* events of this poll */
+    bool own;               /* a descriptor of the provider says something (call_watch_own); it clears this */
     struct list up, gone;
     bool closing;           /* nobody above takes a call any more */
     struct list gone_vis;   /* under lock */
@@ -165,7 +166,7 @@ int call_open(struct call_nic *nic, const struct call_provider *provider, const 
 void call_close(struct call_nic *nic);
 /* What epoll says. A link that is up or leaving: that is the provider's; NULL: it is done. *NOW: ns, 0: not asked. */
 struct call_link *call_event(struct call_nic *nic, const struct epoll_event *event, uint64_t *now);
-int call_watch_own(struct call_nic *nic, int fd) MUST_CHECK; /* a descriptor of the provider: wakes, and is no event */
+int call_watch_own(struct call_nic *nic, int fd) MUST_CHECK; /* a descriptor of the provider: wakes; nic->own */
 
 /* What wakes it: watch.c */
 void call_watch(struct call_link *link, uint32_t events); /* 0: not any more */

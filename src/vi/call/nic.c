@@ -16,6 +16,8 @@ struct call_link *call_event(struct call_nic *nic, const struct epoll_event *eve
     *now = *now ? *now : vbase_clock_ns();
     if (link)
         call_greet(link, *now);
+    else if (event->data.u64 == OWN_WORD)
+        nic->own = true;
     else if (event->data.u64 == TIMER_WORD)
         (void)!read(nic->timer, &ticked, sizeof(ticked));
     else if (event->data.u64 == LISTENER_WORD)

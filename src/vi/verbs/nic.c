@@ -22,12 +22,12 @@ static void adapter_disarm(struct verbs_adapter *adapter)
     }
 }
 
-/* Those of iWARP. */
+/* Those of iWARP. As many in one look as the listener of TCP accepts in one step: any process may call. */
 static void connections_look(struct verbs_adapter *adapter)
 {
     struct verbs_vi *vi;
     int result;
-    while (verbs_iwarp_step(adapter, &vi, &result)) {
+    for (int i = 0; i < (int)TUNED(LISTENER_STEP) && verbs_iwarp_step(adapter, &vi, &result); i++) {
         if (result == VERBS_CONNECTED) {
             verbs_session_up(vi);
             verbs_control_send(vi, VERBS_TAKEN);
@@ -37,12 +37,15 @@ static void connections_look(struct verbs_adapter *adapter)
     }
 }
 
-/* Its connections end at once when its port does: requests would be repeated for seconds. */
-static void adapter_look(struct verbs_adapter *adapter)
+/* Its connections end at once when its port does: requests would be repeated for seconds. SAYS: one of its
+ * descriptors, or of another one, says something. */
+static void adapter_look(struct verbs_adapter *adapter, bool says)
 {
-    connections_look(adapter);
+    if (says)
+        connections_look(adapter);
     base_lock(&adapter->lock);
-    verbs_adapter_events(adapter);
+    if (says)
+        verbs_adapter_events(adapter);
     bool failed = adapter->failed;
     adapter->failed = false;
     base_unlock(&adapter->lock);
@@ -72,7 +75,8 @@ void verbs_sockets_look(struct verbs_nic *nic)
             verbs_link_event(link);
     }
     for (int i = 0; i < nic->adapters; i++)
-        adapter_look(nic->adapter[i]);
+        adapter_look(nic->adapter[i], nic->call.own);
+    nic->call.own = false;
     bool due = now >= nic->call.timer_at;
     /* acquire: pairs with call_order */
     if (atomic_exchange_explicit(&nic->call.ordered, false, memory_order_acquire) || due)

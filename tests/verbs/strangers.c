@@ -1,0 +1,102 @@
+/* A librdmacm.so.1 on the double of libibverbs (with iwarp.so in front): its port is that of double0, it listens as TCP does,
+ * strangers call it without end, and whoever it calls is not there. STRANGERS: a file to which the port is added that is listened on. */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <rdma/rdma_cma.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+struct id {
+    struct rdma_cm_id id;
+    struct sockaddr_in at;
+    int fd;
+};
+
+struct rdma_event_channel *rdma_create_event_channel(void)
+{
+    struct rdma_event_channel *channel = malloc(sizeof *channel);
+    channel->fd = eventfd(1, EFD_CLOEXEC);
+    return channel;
+}
+
+void rdma_destroy_event_channel(struct rdma_event_channel *channel)
+{
+    close(channel->fd);
+    free(channel);
+}
+
+int rdma_create_id(struct rdma_event_channel *channel, struct rdma_cm_id **out, void *context, enum rdma_port_space space)
+{
+    struct id *id = calloc(1, sizeof *id);
+    id->id = (struct rdma_cm_id){.channel = channel, .context = context, .ps = space};
+    id->fd = -1;
+    *out = &id->id;
+    return 0;
+}
+
+int rdma_destroy_id(struct rdma_cm_id *id)
+{
+    if (((struct id *)id)->fd >= 0)
+        close(((struct id *)id)->fd);
+    free(id);
+    return 0;
+}
+
+int rdma_bind_addr(struct rdma_cm_id *base, struct sockaddr *address)
+{
+    static struct ibv_context *context;
+    struct id *id = (struct id *)base;
+    id->at = *(struct sockaddr_in *)(void *)address;
+    id->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    context = context ? context : ibv_open_device(ibv_get_device_list(NULL)[0]);
+    base->verbs = context;
+    base->port_num = 1;
+    return bind(id->fd, (struct sockaddr *)&id->at, sizeof id->at);
+}
+
+uint16_t rdma_get_src_port(struct rdma_cm_id *id)
+{
+    struct sockaddr_in at;
+    socklen_t length = sizeof at;
+    return getsockname(((struct id *)id)->fd, (struct sockaddr *)&at, &length) ? 0 : at.sin_port;
+}
+
+int rdma_listen(struct rdma_cm_id *id, int backlog)
+{
+    if (listen(((struct id *)id)->fd, backlog))
+        return -1;
+    FILE *file = fopen(getenv("STRANGERS"), "a");
+    fprintf(file, "%d\n", ntohs(rdma_get_src_port(id)));
+    return fclose(file);
+}
+
+int rdma_get_cm_event(struct rdma_event_channel *channel, struct rdma_cm_event **out)
+{
+    *out = calloc(1, sizeof **out);
+    (*out)->event = RDMA_CM_EVENT_CONNECT_REQUEST;
+    return rdma_create_id(channel, &(*out)->id, NULL, RDMA_PS_TCP);
+}
+
+int rdma_ack_cm_event(struct rdma_cm_event *event)
+{
+    free(event);
+    return 0;
+}
+
+static int none(void)
+{
+    errno = ENETUNREACH;
+    return -1;
+}
+
+int rdma_reject(struct rdma_cm_id *id, const void *data, uint8_t length) { return (void)id, (void)data, (void)length, 0; }
+int rdma_resolve_addr(struct rdma_cm_id *id, struct sockaddr *from, struct sockaddr *to, int ms)
+{
+    return (void)id, (void)from, (void)to, (void)ms, none();
+}
+int rdma_resolve_route(struct rdma_cm_id *id, int ms) { return (void)id, (void)ms, none(); }
+int rdma_connect(struct rdma_cm_id *id, struct rdma_conn_param *how) { return (void)id, (void)how, none(); }
+int rdma_accept(struct rdma_cm_id *id, struct rdma_conn_param *how) { return (void)id, (void)how, none(); }
+const char *rdma_event_str(enum rdma_cm_event_type event) { return event ? "an event" : "an address"; }
