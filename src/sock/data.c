@@ -8,6 +8,7 @@
 #include "sock/wait.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <string.h>
 
 struct move { /* one call */
@@ -83,6 +84,15 @@ ssize_t sock___recv_chk(int fd, void *data, size_t size, size_t room, int flags)
     return size > room ? sock_real.__recv_chk(fd, data, size, room, flags) : sock_recv(fd, data, size, flags);
 }
 
+/* The kernel refuses them, before it moves a byte. */
+static bool pieces_are_wrong(const struct iovec *piece, size_t count)
+{
+    bool wrong = count > IOV_MAX;
+    for (size_t i = 0; i < count && !wrong; i++)
+        wrong = (ssize_t)piece[i].iov_len < 0;
+    return wrong;
+}
+
 /* TCP does not say who has sent N bytes. The kernel looks at the room for that when it has taken them. */
 static ssize_t sender_none(ssize_t n, const struct sockaddr *from, socklen_t *length)
 {
@@ -116,7 +126,8 @@ ssize_t sock_readv(int fd, const struct iovec *pieces, int count)
 {
     struct move move;
     ssize_t n;
-    if (count <= 0 || sock_pieces_left(&(struct sock_pieces){pieces, (size_t)count, 0}) == 0)
+    if (count <= 0 || pieces_are_wrong(pieces, (size_t)count) ||
+        sock_pieces_left(&(struct sock_pieces){pieces, (size_t)count, 0}) == 0)
         return sock_real.readv(fd, pieces, count);
     if (move_begin(&move, false, fd, pieces, (size_t)count, 0, &n))
         return n;
@@ -127,7 +138,7 @@ ssize_t sock_preadv2(int fd, const struct iovec *pieces, int count, off_t at, in
 {
     struct move move;
     ssize_t n;
-    if (at != -1 || count <= 0)
+    if (at != -1 || count <= 0 || pieces_are_wrong(pieces, (size_t)count))
         return sock_real.preadv2(fd, pieces, count, at, flags);
     if (move_begin(&move, false, fd, pieces, (size_t)count, flags & RWF_NOWAIT ? MSG_DONTWAIT : 0, &n))
         return n;
@@ -146,7 +157,8 @@ static void nothing_beside(struct msghdr *message, int flags)
 /* The kernel refuses it, before it takes bytes. */
 static bool is_refused(const struct msghdr *message)
 {
-    return !message || (message->msg_name && (int)message->msg_namelen < 0);
+    return !message || (message->msg_name && (int)message->msg_namelen < 0) ||
+           pieces_are_wrong(message->msg_iov, message->msg_iovlen);
 }
 
 ssize_t sock_recvmsg(int fd, struct msghdr *message, int flags)
@@ -252,7 +264,7 @@ ssize_t sock_writev(int fd, const struct iovec *pieces, int count)
 {
     struct move move;
     ssize_t n;
-    if (count <= 0)
+    if (count <= 0 || pieces_are_wrong(pieces, (size_t)count))
         return sock_real.writev(fd, pieces, count);
     if (move_begin(&move, true, fd, pieces, (size_t)count, 0, &n))
         return n;
@@ -263,7 +275,7 @@ ssize_t sock_pwritev2(int fd, const struct iovec *pieces, int count, off_t at, i
 {
     struct move move;
     ssize_t n;
-    if (at != -1 || count <= 0)
+    if (at != -1 || count <= 0 || pieces_are_wrong(pieces, (size_t)count))
         return sock_real.pwritev2(fd, pieces, count, at, flags);
     if (move_begin(&move, true, fd, pieces, (size_t)count, flags & RWF_NOWAIT ? MSG_DONTWAIT : 0, &n))
         return n;
@@ -281,6 +293,8 @@ ssize_t sock_sendmsg(int fd, const struct msghdr *message, int flags)
             sock_pass_back(message);
         return n;
     }
+    if (pieces_are_wrong(message->msg_iov, message->msg_iovlen))
+        return sock_real.sendmsg(fd, message, flags);
     if (move_begin(&move, true, fd, message->msg_iov, message->msg_iovlen, flags, &n))
         return n;
     return move_end(&move, sock_real.sendmsg(fd, message, flags));

@@ -223,6 +223,22 @@ static int readable(struct sock_file *file)
     return bytes > 0x7fffffff ? 0x7fffffff : (int)bytes;
 }
 
+/* The mark of urgent data lies behind all that is in memory; the kernel knows it once the reader is there. */
+static bool is_before_mark(struct sock_file *file)
+{
+    sock_lock(&file->link->receive);
+    (void)sock_in_available(file, false);
+    bool before = atomic_load(&file->link->in_phase) != PHASE_BACK;
+    sock_unlock(&file->link->receive);
+    return before;
+}
+
+int sock_sockatmark(int fd)
+{
+    int mark;
+    return sock_ioctl(fd, SIOCATMARK, (long)&mark) == 0 ? mark : -1;
+}
+
 int sock_ioctl(int fd, unsigned long what, long value)
 {
     struct sock_file *file = sock_hold(fd);
@@ -234,6 +250,11 @@ int sock_ioctl(int fd, unsigned long what, long value)
     }
     if (ours && (what == SIOCOUTQ || what == SIOCOUTQNSD) && atomic_load(&file->link->out_phase) == PHASE_RING) {
         *(int *)value = 0; /* what lies in the ring is delivered */
+        sock_drop(file);
+        return 0;
+    }
+    if (ours && what == SIOCATMARK && is_before_mark(file)) {
+        *(int *)value = 0;
         sock_drop(file);
         return 0;
     }

@@ -10,6 +10,34 @@
 #include <string.h>
 #include <sys/syscall.h>
 
+#define PEEK_NS 1000000 /* between two looks for more */
+
+/* Until more may have come than lies there, for a moment: nothing wakes a reader that leaves bytes in the ring. False:
+ * no more comes, or the call is to end. */
+static bool more_wait(struct sock_file *file, uint64_t deadline)
+{
+    struct pollfd one = {.fd = sock_fd(file), .events = POLLRDHUP};
+    const struct timespec step = {0, PEEK_NS};
+    sock_blocks_left();
+    sock_block(file, 0, -1);
+    int n = sock_real.ppoll(&one, 1, &step, NULL);
+    sock_unblock(1);
+    return n == 0 && (!deadline || vbase_clock_ns() < deadline);
+}
+
+/* A look that waits for all. */
+static ssize_t peek_all(struct sock_file *file, const struct sock_pieces *to, int flags)
+{
+    uint64_t limit = file->link->receive_limit, deadline = limit ? vbase_clock_ns() + limit : 0;
+    size_t wanted = sock_pieces_left(to);
+    for (bool over = false;; over = !more_wait(file, deadline)) {
+        struct sock_pieces all = *to;
+        ssize_t n = sock_stream_receive(file, &all, flags & ~MSG_WAITALL);
+        if (over || n <= 0 || (size_t)n == wanted)
+            return n;
+    }
+}
+
 ssize_t sock_stream_receive(struct sock_file *file, struct sock_pieces *to, int flags)
 {
     struct sock_link *link = file->link;
@@ -25,6 +53,8 @@ ssize_t sock_stream_receive(struct sock_file *file, struct sock_pieces *to, int 
         ssize_t n = sock_stream_receive(file, &look, (flags & ~MSG_WAITALL) | MSG_PEEK);
         return n > 0 ? 0 : n;
     }
+    if (unlikely(flags & MSG_PEEK && flags & MSG_WAITALL && !dont_wait))
+        return peek_all(file, to, flags);
     for (;;) {
         ssize_t n = sock_in_take(file, to, flags, dont_wait, total, waited);
         if (n == SOCK_IN_PLAIN)
@@ -45,7 +75,7 @@ ssize_t sock_stream_receive(struct sock_file *file, struct sock_pieces *to, int 
             errno = n == -EPROTO ? ECONNRESET : (int)-n;
             return -1;
         }
-        if (n < 0 && sock_wait(file, POLLIN, deadline, deadline != 0) != 0)
+        if (n < 0 && sock_wait(file, POLLIN, deadline, deadline != 0 || total) != 0)
             return total ? total : -1;
         waited |= n < 0;
     }
@@ -81,7 +111,7 @@ static ssize_t rest_by_tcp(struct sock_file *file, struct sock_pieces *from, int
         ssize_t n = sock_real.syscall(SYS_sendto, sock_fd(file), (long)piece.iov_base, (long)piece.iov_len,
                                       flags | MSG_DONTWAIT, 0, 0); /* no cancellation point */
         sock_unlock(&link->send);
-        if (n < 0 && errno == EAGAIN && !dont_wait && sock_wait(file, POLLOUT, deadline, deadline != 0) == 0)
+        if (n < 0 && errno == EAGAIN && !dont_wait && sock_wait(file, POLLOUT, deadline, deadline != 0 || total) == 0)
             continue;
         if (n < 0)
             return total ? total : -1;
@@ -146,7 +176,7 @@ static ssize_t stream_out(struct sock_file *file, struct sock_source *source, si
             deadline = vbase_clock_ns() + link->send_limit;
         /* where nothing is read for a while TCP's buffers would take more */
         uint64_t until = patient ? vbase_clock_ns() + SOCK_PATIENCE_NS : deadline;
-        int result = sock_wait(file, POLLOUT, until, deadline != 0);
+        int result = sock_wait(file, POLLOUT, until, deadline != 0 || total);
         if (result != 0 && errno == EAGAIN && patient)
             patient = false;
         else if (result != 0)

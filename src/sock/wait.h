@@ -10,8 +10,8 @@ struct sock_file;
 #define SOCK_PATIENCE_NS 2000000 /* a writer waits so long for room in the caches before it takes the last level */
 
 /* Until FILE may have bytes (POLLIN) or room (POLLOUT); DEADLINE on the clock of base, 0: none. 0, or -1 with errno
- * EINTR or EAGAIN (the time is over). May return early. LIMITED: the program has set a limit of time, so that every
- * handler ends the call, as in the kernel. */
+ * EINTR or EAGAIN (the time is over). May return early. LIMITED: the program has set a limit of time, or the call has
+ * moved bytes, so that every handler ends it, as in the kernel. */
 int sock_wait(struct sock_file *file, short event, uint64_t deadline, bool limited);
 
 /* A thread that waits for FILE at PLACE, where it has said that it sleeps, says so, to be woken there; then it looks,

@@ -6,6 +6,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -132,6 +133,35 @@ static void peek_server(int fd)
     pause_ms(200);
 }
 
+/* A look that waits for all: of which the rest comes later, and of which none comes. */
+static void peek_all_client(int fd)
+{
+    struct timeval limit = {0, 100000};
+    char data[10] = "";
+    SAY(" %s", told(recv(fd, data, 6, MSG_PEEK | MSG_WAITALL)));
+    SAY(" %.6s,", data);
+    SAY(" %s,", told(recv(fd, data, 6, MSG_WAITALL)));
+    if (write(fd, "?", 1) != 1)
+        return;
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+    double start = now();
+    SAY(" %s", told(recv(fd, data, 6, MSG_PEEK | MSG_WAITALL)));
+    SAY(" %s,", now() - start > 0.09 ? "in time" : "too early");
+    limit.tv_usec = 0;
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+    if (write(fd, "?", 1) == 1)
+        SAY(" at the end %s", told(recv(fd, data, 6, MSG_PEEK | MSG_WAITALL)));
+}
+static void peek_all_server(int fd)
+{
+    char byte;
+    if (write(fd, "abc", 3) != 3)
+        _exit(8);
+    pause_ms(50);
+    if (write(fd, "def", 3) != 3 || read(fd, &byte, 1) != 1 || write(fd, "ghi", 3) != 3 || read(fd, &byte, 1) != 1)
+        _exit(8);
+}
+
 static void timeout_client(int fd)
 {
     struct timeval limit = {0, 100000};
@@ -165,6 +195,52 @@ static void urgent_server(int fd)
     if (write(fd, "abc", 3) != 3 || send(fd, "!", 1, MSG_OOB) != 1 || write(fd, "def", 3) != 3)
         _exit(8);
     pause_ms(200);
+}
+
+static void mark_client(int fd)
+{
+    struct pollfd one = {.fd = fd, .events = POLLPRI};
+    char data[10] = "", byte = 0;
+    (void)poll(&one, 1, 3000);
+    pause_ms(50);
+    SAY(" %d", sockatmark(fd));
+    SAY(" %s", told(recv(fd, data, 2, 0)));
+    SAY(" %d", sockatmark(fd));
+    SAY(" %s", told(recv(fd, data, 1, 0)));
+    SAY(" %d", sockatmark(fd));
+    SAY(" urgent %s", told(recv(fd, &byte, 1, MSG_OOB)));
+    SAY(" %c,", byte);
+    SAY(" then %s", told(recv(fd, data, 10, 0)));
+    SAY(" %d", sockatmark(fd));
+}
+
+/* What the kernel refuses before it moves a byte. */
+static void pieces_client(int fd)
+{
+    static struct iovec pieces[IOV_MAX + 1];
+    char byte = 'x';
+    struct msghdr message = {.msg_iov = pieces, .msg_iovlen = IOV_MAX + 1};
+    for (int i = 0; i <= IOV_MAX; i++)
+        pieces[i] = (struct iovec){&byte, 1};
+    SAY(" too many: %s", told(writev(fd, pieces, IOV_MAX + 1)));
+    SAY(", %s", told(readv(fd, pieces, IOV_MAX + 1)));
+    SAY(", %s", told(sendmsg(fd, &message, 0)));
+    SAY(", %s", told(recvmsg(fd, &message, 0)));
+    message.msg_iovlen = 2;
+    pieces[1].iov_len = (size_t)-1;
+    SAY(", too long: %s", told(writev(fd, pieces, 2)));
+    SAY(", %s", told(readv(fd, pieces, 2)));
+    SAY(", %s", told(sendmsg(fd, &message, 0)));
+    SAY(", %s", told(recvmsg(fd, &message, 0)));
+    SAY(", %s", told(pwritev2(fd, pieces, 2, -1, 0)));
+    SAY(", %s", told(preadv2(fd, pieces, 2, -1, 0)));
+    SAY(", there is %s", told(read(fd, &byte, 1)));
+}
+static void pieces_server(int fd)
+{
+    char byte;
+    if (write(fd, "y", 1) != 1 || read(fd, &byte, 1) != 0)
+        _exit(8);
 }
 
 /* Long enough without a call on the connection, after which its end would be told. */
@@ -306,6 +382,32 @@ static void signals(int fd, int flags)
 }
 static void interrupt_client(int fd) { signals(fd, 0); }
 static void restart_client(int fd) { signals(fd, SA_RESTART); }
+
+/* A handler that ends no call ends one that has moved bytes. */
+static void restart_part_client(int fd)
+{
+    static char data[1 << 16], large[1 << 25];
+    struct sigaction action = {.sa_handler = on_alarm, .sa_flags = SA_RESTART};
+    struct itimerval timer = {.it_value = {0, 50000}};
+    char byte;
+    sigaction(SIGALRM, &action, NULL);
+    setitimer(ITIMER_REAL, &timer, NULL);
+    SAY(" all: %s,", told(recv(fd, data, 6, MSG_WAITALL)));
+    setitimer(ITIMER_REAL, &timer, NULL);
+    ssize_t n = write(fd, large, sizeof(large));
+    SAY(" %s", n > 0 && n < (ssize_t)sizeof(large) ? "a part was written" : told(n));
+    shutdown(fd, SHUT_WR);
+    (void)!read(fd, &byte, 1);
+}
+static void restart_part_server(int fd)
+{
+    static char data[1 << 16];
+    if (write(fd, "abc", 3) != 3)
+        _exit(8);
+    pause_ms(1000);
+    while (read(fd, data, sizeof(data)) > 0)
+        ;
+}
 
 /* The other ways to say whether a handler ends calls, and for how many signals it is there. */
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
@@ -1891,6 +1993,10 @@ static const struct {
     {"left in a set, then unseen", left_set_client, left_set_server},
     {"interrupted", interrupt_client, late_server},
     {"restarted", restart_client, late_server},
+    {"restarted, a part was moved", restart_part_client, restart_part_server},
+    {"peek, all", peek_all_client, peek_all_server},
+    {"mark", mark_client, urgent_server},
+    {"wrong pieces", pieces_client, pieces_server},
     {"old signals", old_signals_client, old_signals_server},
     {"signals of libc", libc_signals_client, libc_signals_server},
     {"signals for what comes", async_client, async_server},
