@@ -1,4 +1,5 @@
 /* This process closes a connection that is joined, or reads it by TCP from now on; see stream.h. */
+#include "base/log.h"
 #include "sock/direction.h"
 #include "sock/real.h"
 #include "sock/rest.h"
@@ -19,8 +20,9 @@ static void bells_take_last(struct sock_file *file)
     struct sock_direction *in = &file->mapping.words->direction[sock_in(file)];
     int fd = sock_fd(file);
     uint64_t last = atomic_load(&in->at) + (atomic_fetch_or(&in->bells, BELLS_ENDED) & ~BELLS_ENDED);
+    ssize_t n = 0;
     for (int i = 0; i < LAST_BELL_MS && link->consumed < last; i++) {
-        ssize_t n = sock_tcp_discard(fd, last - link->consumed);
+        n = sock_tcp_discard(fd, last - link->consumed);
         if (n > 0)
             link->consumed += (uint64_t)n;
         else if (n != -EAGAIN)
@@ -28,6 +30,9 @@ static void bells_take_last(struct sock_file *file)
         else
             (void)sock_tcp_poll(fd, POLLIN, 1);
     }
+    if (n == -EAGAIN && link->consumed < last)
+        LOG_WARN("descriptor %d: wake-ups are missing: the program reads it by system calls past this library, or the "
+                 "other end was killed", fd);
 }
 
 /* The program wants a reset. */

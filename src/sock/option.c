@@ -33,7 +33,8 @@ static bool needs_tcp(int level, int name)
                name == TCP_FASTOPEN_CONNECT || name == TCP_AO_ADD_KEY || name == TCP_AO_INFO || name == TCP_AO_REPAIR;
     return level == SOL_SOCKET &&
            (name == SO_ZEROCOPY || sock_tcp_stamps(name) || name == SO_ATTACH_FILTER || name == SO_ATTACH_BPF ||
-            name == SO_MAX_PACING_RATE || name == SO_TXTIME || name == SO_RCVLOWAT);
+            name == SO_MAX_PACING_RATE || name == SO_TXTIME || name == SO_RCVLOWAT ||
+            name == SO_PEEK_OFF);
 }
 
 static uint64_t ns_of(const struct timeval *time)

@@ -221,7 +221,7 @@ static void bytes_take(struct sock_link *link, const struct ring *ring, size_t s
 }
 
 /* A look at what lies there; the reader stays where it is. */
-static ssize_t peek_ring(struct sock_file *file, struct sock_pieces *to)
+static ssize_t peek_ring(struct sock_file *file, struct sock_pieces *to, int flags)
 {
     const struct ring ring = sock_ring_in(file);
     struct ring_reader ahead = file->link->reader;
@@ -229,7 +229,7 @@ static ssize_t peek_ring(struct sock_file *file, struct sock_pieces *to)
     long size = 0;
     const char *data;
     while (to->count && (size = ring_ahead(&ring, &ahead, &data)) > 0) {
-        size_t n = sock_pieces_copy(to, data, (size_t)size);
+        size_t n = sock_pieces_copy(to, flags & MSG_TRUNC ? NULL : data, (size_t)size);
         ahead.tail += n;
         total += (ssize_t)n;
     }
@@ -260,7 +260,7 @@ static ssize_t from_ring(struct sock_file *file, struct sock_pieces *to, int fla
     long size = 0;
     const char *data;
     if (flags & MSG_PEEK) {
-        total = peek_ring(file, to);
+        total = peek_ring(file, to, flags);
         SOCK_STEP(peeked);
         return total ? total : ring_was_empty(file, look_of(link), kept);
     }

@@ -84,8 +84,8 @@ static ssize_t send_all(struct sock_file *file, int from, off_t *at, size_t size
 
 ssize_t sock_sendfile(int fd, int from, off_t *at, size_t size)
 {
-    if (lseek(from, 0, SEEK_CUR) < 0 && errno == ESPIPE && !at)
-        return sock_splice(from, NULL, fd, NULL, size, 0);
+    if (lseek(from, 0, SEEK_CUR) < 0 && !at)
+        return errno == ESPIPE ? sock_splice(from, NULL, fd, NULL, size, 0) : sock_real.sendfile(fd, from, at, size);
     struct sock_file *file = sock_hold(fd);
     if (!file)
         return sock_real.sendfile(fd, from, at, size);

@@ -5,6 +5,7 @@
 #include "base/atomic.h"
 #include "base/clock.h"
 #include "base/topology.h"
+#include "sock/step.h"
 #include "sock/wait.h"
 
 #include <limits.h>
@@ -51,6 +52,7 @@ bool sock_spin_begin(struct sock_spin *spin)
         policy.skip--;
         return false;
     }
+    SOCK_STEP(polls);
     spin->start = spin->last = clock_ticks();
     spin->yields = 0;
     return true;

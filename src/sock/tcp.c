@@ -114,14 +114,6 @@ static bool has_filter(int fd)
     return sock_real.getsockopt(fd, SOL_SOCKET, SO_GET_FILTER, NULL, &steps) != 0 ? errno == EACCES : steps > 0;
 }
 
-static bool is_paced(int fd)
-{
-    uint32_t most = UINT32_MAX;
-    socklen_t length = sizeof(most);
-    (void)sock_real.getsockopt(fd, SOL_SOCKET, SO_MAX_PACING_RATE, &most, &length);
-    return most != UINT32_MAX;
-}
-
 static const int stamps[] = {SO_TIMESTAMP,     SO_TIMESTAMPNS,     SO_TIMESTAMPING,
                              SO_TIMESTAMP_NEW, SO_TIMESTAMPNS_NEW, SO_TIMESTAMPING_NEW};
 
@@ -141,12 +133,19 @@ static bool has_stamps(int fd)
     return false;
 }
 
+/* A number that is DEFAULTED unless the program, or its listener, has set it. */
+static bool is_changed(int fd, int name, int defaulted)
+{
+    int value = defaulted;
+    socklen_t length = sizeof(value);
+    (void)sock_real.getsockopt(fd, SOL_SOCKET, name, &value, &length);
+    return value != defaulted;
+}
+
 bool sock_tcp_special(int fd)
 {
-    int low = 1;
-    socklen_t length = sizeof(low);
-    (void)sock_real.getsockopt(fd, SOL_SOCKET, SO_RCVLOWAT, &low, &length);
-    return has_stamps(fd) || low > 1 || has_filter(fd) || is_paced(fd) || option_is_set(fd, SOL_SOCKET, SO_ZEROCOPY) ||
+    return has_stamps(fd) || is_changed(fd, SO_RCVLOWAT, 1) || is_changed(fd, SO_PEEK_OFF, -1) || has_filter(fd) ||
+           is_changed(fd, SO_MAX_PACING_RATE, -1) || option_is_set(fd, SOL_SOCKET, SO_ZEROCOPY) ||
            option_is_set(fd, IPPROTO_TCP, TCP_ULP) || option_is_set(fd, IPPROTO_TCP, TCP_REPAIR) ||
            option_is_set(fd, IPPROTO_TCP, TCP_AO_INFO);
 }

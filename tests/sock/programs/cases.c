@@ -123,6 +123,7 @@ static void peek_client(int fd)
     ioctl(fd, FIONREAD, &bytes);
     SAY(" %.4s, there are %d", data, bytes);
     SAY(", cut %s", told(recv(fd, data, 2, MSG_TRUNC)));
+    SAY(" %s", told(recv(fd, NULL, 10, MSG_PEEK | MSG_TRUNC)));
     SAY(", rest %s", told(recv(fd, data, 10, MSG_DONTWAIT)));
     SAY(" %.2s, then %s", data, told(recv(fd, data, 10, MSG_DONTWAIT)));
 }

@@ -5,15 +5,15 @@
  *                         connection, it waits for the end of its input
  *   exchange self N       both ends in one thread, each with an epoll set of its own; the marks are around the last N,
  *                         in which nothing may be allocated, by whatever library
- *   exchange pair N       two processes that wait for each other; behind 2000 exchanges, it prints how often it left its
- *                         processor in N */
+ *   exchange pair N       two processes that wait for each other
+ *   exchange turns N      the same, told by pipes (100 to 103) when it is their turn, so that what they read is there; the marks
+ *                         are around the last N */
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -120,34 +120,60 @@ static int self(int rounds)
     return 1;
 }
 
-static int pair(int rounds)
+/* Two ends in two processes: true in the one that accepted. */
+static int pair_make(int *fd)
 {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t length = sizeof(address);
-    struct rusage before = {0}, after;
-    char data[SIZE] = "";
-    int listener = socket(AF_INET, SOCK_STREAM, 0), fd;
+    int listener = socket(AF_INET, SOCK_STREAM, 0);
     if (bind(listener, (struct sockaddr *)&address, length) || listen(listener, 4) ||
         getsockname(listener, (struct sockaddr *)&address, &length))
-        return 1;
+        exit(1);
     if (fork() == 0) {
-        fd = socket(AF_INET, SOCK_STREAM, 0);
-        if (connect(fd, (struct sockaddr *)&address, length))
+        *fd = socket(AF_INET, SOCK_STREAM, 0);
+        if (connect(*fd, (struct sockaddr *)&address, length))
             _exit(1);
+        return 0;
+    }
+    *fd = accept(listener, NULL, NULL);
+    return 1;
+}
+
+static int pair(int rounds)
+{
+    char data[SIZE] = "";
+    int fd;
+    if (!pair_make(&fd)) {
         while (whole(fd, data, 0) && whole(fd, data, 1))
             ;
         _exit(0);
     }
-    if ((fd = accept(listener, NULL, NULL)) < 0)
-        return 1;
-    for (int i = -2000; i < rounds; i++) {
-        if (i == 0)
-            getrusage(RUSAGE_SELF, &before);
+    for (int i = 0; i < rounds; i++)
         if (!whole(fd, data, 1) || !whole(fd, data, 0))
             return 1;
+    return 0;
+}
+
+static int turns(int rounds)
+{
+    enum { WARM = 100, LEARNS = 50 }; /* before they wait for turns, and since then */
+    char data[SIZE] = "", turn = 0;
+    int to[2], from[2], fd;
+    if (pipe(to) || pipe(from) || dup2(to[0], 100) < 0 || dup2(to[1], 101) < 0 || dup2(from[0], 102) < 0 || dup2(from[1], 103) < 0)
+        return 2;
+    int first = pair_make(&fd), in = first ? 102 : 100, out = first ? 101 : 103;
+    for (int i = -WARM - LEARNS; i < rounds; i++) {
+        if (first && i == 0)
+            getppid();
+        if (first && (!whole(fd, data, 1) || (i >= -LEARNS && write(out, &turn, 1) != 1)))
+            return 1;
+        if ((i >= -LEARNS && read(in, &turn, 1) != 1) || !whole(fd, data, 0))
+            return 1;
+        if (!first && (!whole(fd, data, 1) || (i >= -LEARNS && write(out, &turn, 1) != 1)))
+            return 1;
     }
-    getrusage(RUSAGE_SELF, &after);
-    printf("%ld\n", after.ru_nvcsw + after.ru_nivcsw - before.ru_nvcsw - before.ru_nivcsw);
+    if (first)
+        getppid();
     return 0;
 }
 
@@ -157,6 +183,8 @@ int main(int argc, char **argv)
         return self(atoi(argv[2]));
     if (argc == 3 && strcmp(argv[1], "pair") == 0)
         return pair(atoi(argv[2]));
+    if (argc == 3 && strcmp(argv[1], "turns") == 0)
+        return turns(atoi(argv[2]));
     if (argc >= 4 && strcmp(argv[1], "call") == 0)
         return call(argv[2], atoi(argv[3]), argc > 4);
     return argc == 2 && strcmp(argv[1], "serve") == 0 ? serve() : 2;

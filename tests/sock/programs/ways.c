@@ -32,6 +32,26 @@ static void say(const char *text)
 
 static void plain_way(int fd) { say(way(fd)); }
 
+/* A wake-up is read past the library. */
+static void raw(int fd)
+{
+    char answer[SIZE], bell;
+    long n = 0;
+    say(way(fd));
+    if (write(fd, "?", 1) != 1)
+        _exit(2);
+#if defined(__x86_64__)
+    __asm__ volatile("syscall" : "=a"(n) : "a"(SYS_read), "D"(fd), "S"(&bell), "d"(1) : "rcx", "r11", "memory");
+#endif
+    if (n != 1)
+        _exit(n == 0 ? NOT_HERE : 2);
+    for (ssize_t part, got = 0; got < SIZE; got += part > 0 ? part : 0) /* a call that waits might wait for that wake-up */
+        if ((part = recv(fd, answer, SIZE, MSG_DONTWAIT)) < 0 && (errno != EAGAIN || poll(NULL, 0, 1)))
+            _exit(4);
+    say(" and");
+    close(fd);
+}
+
 static void itself(int fd)
 {
     struct sockaddr_in own = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
@@ -231,6 +251,7 @@ static const struct {
     {"IPv6", SIX, plain_way, "memory"},
     {"IPv4 to a listener of both", FOUR_TO_BOTH, plain_way, "memory"},
     {"multipath", MULTIPATH, plain_way, "TCP"},
+    {"read by system calls", FOUR, raw, "memory and"},
     {"connected to itself", FOUR, itself, "TCP"},
     {"closefrom", FOUR, closed_from, "memorymemory"},
     {"close_range", FOUR, closed_range, "memorymemory"},
