@@ -105,7 +105,7 @@ static struct rates rates_of(const struct sample *before, const struct sample *n
                       .received_bytes = rate(b->recv_bytes, n->recv_bytes, seconds),
                       .empty = rate(b->window_empty, n->window_empty, seconds),
                       .sleeps = rate(b->sleeps, n->sleeps, seconds),
-                      .cpu = rate(before->job.rank[i].cpu_ms, now->job.rank[i].cpu_ms, seconds) / 10,
+                      .cpu = rate(before->job.rank[i].cpu_us, now->job.rank[i].cpu_us, seconds) / 1e4,
                       .waited = waited_share(before, now, i),
                       .unexpected = n->unexpected_now,
                       .lost = n->rails_lost};

@@ -6,8 +6,9 @@ export HYDRA_LAUNCHER_EXEC=lab-rsh
 VIADUCT_STUCK=2s $mpiexec -host h0,h1,h2 -n 6 --fanout 1 $VIADUCT_BUILD/tests/programs/hang cycle >$work/said 2>&1 &
 job=$!
 eventually 20 grep -q there $work/said || fail "not started: $(cat $work/said)"
-says() { $VIADUCT_BIN/viaduct stuck $job >$work/stuck 2>&1; grep -q "^a cycle of 3: rank 1, which waits for 2, which waits for 3" $work/stuck; }
+says() { timed $VIADUCT_BIN/viaduct stuck $job >$work/stuck 2>&1; [ $? -eq 1 ] && grep -q "^a cycle of 3: rank 1, which waits for 2, which waits for 3" $work/stuck; }
 eventually 15 says || fail "stuck says: $(cat $work/stuck)"
+in_a_second stuck
 hinted() { grep -q "all ranks have waited in MPI for 2 s, and nothing moves" $work/said && grep -q "a cycle of 3: rank 1" $work/said; }
 eventually 15 hinted || fail "the launcher says nothing: $(cat $work/said)"
 $VIADUCT_BIN/viaduct jobs $job >$work/jobs

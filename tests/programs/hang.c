@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 #include <viaduct.h>
 
@@ -88,6 +89,32 @@ static void thread(void)
     pthread_t other;
     if (rank == 0)
         pthread_create(&other, NULL, compute, NULL);
+    cycle();
+}
+
+static long thread_us(void)
+{
+    struct timespec used;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+    return used.tv_sec * 1000000 + used.tv_nsec / 1000;
+}
+
+/* The same where processors are short: it has one in fifty parts of one, in pieces of 5 ms. */
+static void *compute_slowly(void *nothing)
+{
+    for (;;) {
+        for (long until = thread_us() + 5000; thread_us() < until;)
+            continue;
+        usleep(250000);
+    }
+    return nothing;
+}
+
+static void slow_thread(void)
+{
+    pthread_t other;
+    if (rank == 0)
+        pthread_create(&other, NULL, compute_slowly, NULL);
     cycle();
 }
 
@@ -198,8 +225,8 @@ static const struct way {
     const char *name;
     void (*hang)(void);
 } ways[] = {{"cycle", cycle}, {"leaders", leaders}, {"collectives", collectives}, {"tag", tag},
-            {"communicator", communicator}, {"sender", sender},
-            {"loop", loop}, {"thread", thread}, {"sleeper", sleeper}, {"waiters", waiters}, {"pool", pool},
+            {"communicator", communicator}, {"sender", sender}, {"loop", loop}, {"thread", thread},
+            {"slow_thread", slow_thread}, {"sleeper", sleeper}, {"waiters", waiters}, {"pool", pool},
             {"gone", gone}, {"large", large}, {"talk", talk}, {"halves", halves}, {"mixed", mixed}, {"orders", orders},
             {"texts", texts}};
 

@@ -1,5 +1,5 @@
 # viaduct jobs and stuck, and what the launcher says when it is asked: ranks that wait for each other in several ways.
-# timeout: 120 takes: 40
+# timeout: 300 takes: 40
 source "$VIADUCT_SOURCE/tests/lib/shell"
 viaduct=$VIADUCT_BIN/viaduct
 
@@ -14,7 +14,7 @@ end() { kill -TERM $job; wait $job 2>/dev/null; }
 
 # stuck says all SENTENCES of the job; it may need another look, as ranks sleep when they have waited for a while
 says() {
-    $viaduct stuck $job >$work/stuck 2>&1
+    timed $viaduct stuck $job >$work/stuck 2>&1
     [ $? -eq 1 ] || return 1
     for sentence in "$@"; do grep -qE -- "$sentence" $work/stuck || return 1; done
 }
@@ -51,6 +51,7 @@ hangs 3 orders "^rank 0 waits [0-9.]+ s in MPI_Comm_create_group until all of it
 hangs 2 leaders "^rank 0 waits .* in MPI_Intercomm_create .* with tag 20 .* from rank 1 with tag 21 .*: the tag differs$"
 hangs 2 texts "^rank 1 waits [0-9.]+ s in MPI_Comm_create_from_group until all of its group call it with the same string tag$"
 VIADUCT_TRANSPORTS=tcp hangs 3 tag "^rank 1 waits .*: the tag differs$" # without shared memory
+in_a_second stuck
 
 # jobs, by the launcher's pid and by a rank's; a stopped rank
 begin 4 cycle
@@ -113,6 +114,7 @@ says_nothing() { # STUCK RANKS WAY
 }
 says_nothing 1s 4 loop # one of them computes
 says_nothing 1s 4 thread
+says_nothing 1s 4 slow_thread
 THREADS=1 says_nothing 1s 4 sleeper # it may send when it wakes, but not where one thread alone may call MPI
 for ways in sleeper waiters pool; do
     if [ $ways = waiters ]; then export THREADS=1; fi

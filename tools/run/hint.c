@@ -9,7 +9,9 @@
 #include "run/state.h"
 
 #define LEAST_GAP_NS (SECOND_NS / 10)
-#define IDLE_PART 100 /* a rank that sleeps uses less than one part in so many of a processor */
+/* A rank that sleeps uses less than one part in so many of a processor: about one in 2000. A thread that computes may
+ * get little more where processors are short. */
+#define IDLE_PART 250
 
 /* Between two looks. */
 static uint64_t gap_ns(void)
@@ -47,7 +49,7 @@ static bool nothing_moved(const struct run_hint *hint, const struct state_job *a
         const struct state_rank *now = &all->rank[i];
         bool same = now->rank == then[i].rank && now->alive == then[i].alive && now->sent == then[i].sent;
         if (!same || (now->alive && (now->waits_ms < enough_ms ||
-                                     now->cpu_ms - then[i].cpu_ms > enough_ms / 2 / IDLE_PART + 10)))
+                                     now->cpu_us - then[i].cpu_us > enough_ms * 1000 / 2 / IDLE_PART)))
             return false;
     }
     return true;

@@ -3,6 +3,7 @@
 #include "run/state.h"
 #include "msg/msg.h"
 #include "vi/shm/segment.h"
+#include <time.h>
 
 static void printable(const char *from, size_t most, char *to)
 {
@@ -29,7 +30,12 @@ static bool process_read(pid_t pid, struct state_rank *rank)
         sscanf(behind + 1, " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu %*d %*d %*d %*d %ld %*d %*u %*u %ld",
                &rank->process, &user, &system, &threads, &pages) < 5)
         return false;
-    rank->cpu_ms = (user + system) * 1000 / (unsigned long)sysconf(_SC_CLK_TCK);
+    clockid_t clock;
+    struct timespec used;
+    if (clock_getcpuclockid(pid, &clock) == 0 && clock_gettime(clock, &used) == 0)
+        rank->cpu_us = (uint64_t)used.tv_sec * 1000000 + (uint64_t)used.tv_nsec / 1000;
+    else /* in ticks, mostly of 10 ms */
+        rank->cpu_us = (user + system) * 1000000 / (unsigned long)sysconf(_SC_CLK_TCK);
     rank->threads = (uint64_t)threads;
     rank->memory_kib = (uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE) / 1024;
     return rank->process != 'Z' && rank->process != 'X';
@@ -247,7 +253,7 @@ void state_list(const struct state_job *job, state_line *line, void *to)
         char what[256], used[64] = "in another PID namespace", text[450];
         state_describe(rank, what, sizeof what);
         if (rank->process != PROCESS_ELSEWHERE)
-            snprintf(used, sizeof used, "%.1f s of processor time, %.1f MiB", (double)rank->cpu_ms / 1e3,
+            snprintf(used, sizeof used, "%.1f s of processor time, %.1f MiB", (double)rank->cpu_us / 1e6,
                      (double)rank->memory_kib / 1024);
         snprintf(text, sizeof text, "rank %d (pid %d%s%.31s, %s): %s", rank->rank, (int)rank->pid,
                  *rank->host ? " on " : "", rank->host, used, what);

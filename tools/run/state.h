@@ -15,7 +15,7 @@ struct state_rank {
     char process;             /* R, S, D, T ... as /proc tells; ? where it does not; elsewhere: PROCESS_ELSEWHERE */
     char call[48];            /* the library call entered last, printable; "" : none */
     struct base_waiting wait; /* kind WAITS_NOT: it runs, or polls for what came a moment ago */
-    uint64_t cpu_ms, memory_kib, threads;
+    uint64_t cpu_us, memory_kib, threads;
     bool others;              /* it waits, and a thread of it that does not may call the library */
     uint64_t sent;            /* bytes, over network cards */
     uint64_t waits_ms;        /* since wait.since_ns, when it was read: clocks of hosts differ */
