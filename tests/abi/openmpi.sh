@@ -153,7 +153,7 @@ fi
 
 # Programs of tests/mpi; not those that say a name that Open MPI 4 has not, or look inside of our engine.
 newer="abi absolute barrier_beside bsend_handler buffers collective_random collective_wide environment errors finalize_asleep \
-forms_wide fortran hello hints huge idle info info_early inter inter_collective makers_memory neighbor not_yet packed \
+forms_wide fortran hello hints huge idle idle_ends info info_early inter inter_collective makers_memory neighbor not_yet packed \
 partitioned persistent_freed polling proc_null random session_under_way sessions sessions_threads tool types_wide wide"
 other="contents" # wants MPI_INTEGER16
 other+=" errhandler" # adds 20,000 error codes, and Open MPI 4 has no call that removes one
