@@ -10,6 +10,7 @@ for compiler in flang flang-new flang-new-22 flang-new-19; do
     command -v "$compiler" >/dev/null && compilers+=("$compiler") && break
 done
 programs_check "${compilers[@]}"
+programs_mix "${compilers[@]}"
 
 # A warning of VIADUCT_CHECK names the line of the program, not one of the entries.
 line=$(grep -n '! here' "$folder/forgets.f90")
