@@ -202,5 +202,6 @@ newer="abi barrier_beside bsend_handler buffers environment errors finalize_asle
 packed polling random sessions types_wide wide"
 other="contents" # wants MPI_INTEGER16, see above
 other+=" errhandler" # adds 20,000 error codes, and MPICH 4.0 has no call that removes one
+other+=" inter_many withdrawn_number" # minutes on a busy machine, and nothing that an ABI changes
 programs_pass $newer $other
 finish

@@ -157,5 +157,6 @@ forms_wide fortran hello hints huge idle idle_ends info info_early inter inter_c
 partitioned persistent_freed polling proc_null random session_under_way sessions sessions_threads tool types_wide wide"
 other="contents" # wants MPI_INTEGER16
 other+=" errhandler" # adds 20,000 error codes, and Open MPI 4 has no call that removes one
+other+=" inter_many withdrawn_number" # minutes on a busy machine, and nothing that an ABI changes
 programs_pass $newer $other
 finish
