@@ -84,7 +84,7 @@ struct sock_link {
     uint32_t empty_reads, polls; /* in a row; how often there were many */
     uint64_t empty_since;        /* ticks: the first of them */
     _Atomic uint32_t waited;     /* in our functions, fewer than so many empty reads ago */
-    uint32_t waiting;  /* threads that wait for bytes */
+    _Atomic uint32_t waiting; /* threads that wait for bytes */
     _Atomic int error; /* that the kernel has told us, or would tell, once; the program has not heard it. A bell may
                         * leave one without the lock (send.c) */
     uint64_t counted;  /* ticks: when the holders were last counted */

@@ -145,6 +145,21 @@ static void told_again(int fd, const char *step, short event, int signal)
     close(set);
 }
 
+/* The one that stops has taken the last byte: poll ends by its time, or says that the call is to be tried. */
+static void polled(int fd)
+{
+    struct pollfd one = {.fd = fd, .events = POLLIN};
+    ask(fd);
+    if (!answered(fd, SIZE - TAKEN))
+        exit(5);
+    pid_t child = stopped_at("bytes_taken 0 stop", fd, POLLIN);
+    int ready = poll(&one, 1, 100), status = ended(child, SIGCONT);
+    if (ready < 0 || ready > 1 || status || !refused(fd, POLLIN)) {
+        printf("poll: %d, the one that was stopped %d\n", ready, status);
+        wrong++;
+    }
+}
+
 /* The end is told at once, and nothing comes behind it. */
 static void shut(int fd)
 {
@@ -201,6 +216,7 @@ int main(void)
         told_again(fd, locks[i].step, locks[i].event, SIGCONT);
         told_again(fd, locks[i].step, locks[i].event, SIGKILL);
     }
+    polled(fd);
     close(fd);
     shut(connected(&address));
     closed(connected(&address));
