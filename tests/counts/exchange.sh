@@ -3,7 +3,7 @@
 # difference of N and 2N exchanges), system calls (none), allocations (none). Over the network: what reliability costs with
 # one healthy rail, in instructions, and a system call for a send, one for many receives. All of it for one thread and where several
 # may call. The figures are those of tests/counts/recorded.
-# timeout: 300 takes: 16
+# timeout: 600 takes: 16
 # presets: release
 set -u
 source "$VIADUCT_SOURCE/tests/lib/shell"
