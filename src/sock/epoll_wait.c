@@ -85,9 +85,10 @@ static void examine_member(struct call *call, int place, struct sock_file *file)
         if ((wanted & EPOLLOUT) && !(ready & EPOLLOUT))
             sock_set_wants_room(file);
     }
-    if (!ready) { /* the bit first, then the ring: what comes in between is seen in one of them */
+    if (!ready) { /* the bit first, then what is asked for and the ring: what comes in between is seen in one of them */
         if (!sock_place_clear(place, number) && (wanted & EPOLLET))
             return; /* another thread tells it */
+        wanted = atomic_load(&link->set_events);
         ready = level(file, wanted);
         if ((wanted & EPOLLOUT) && !(ready & EPOLLOUT))
             sock_set_wants_room(file);
@@ -102,9 +103,10 @@ static void examine_member(struct call *call, int place, struct sock_file *file)
 static uint64_t examine(struct call *call, int place, uint32_t number)
 {
     struct sock_file *file = member(call, number);
-    if (!file) {
-        (void)sock_place_clear(place, number);
-        return 0;
+    if (!file) { /* the bit first, then again: a one-shot member may be armed in between */
+        if (!sock_place_clear(place, number) || !(file = member(call, number)))
+            return 0;
+        sock_place_set(place, number);
     }
     examine_member(call, place, file);
     const struct sock_direction *in = &file->mapping.words->direction[sock_in(file)];
