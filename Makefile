@@ -50,7 +50,7 @@ check-rdma:
 
 check-rdma-iwarp:
 	@scripts/need rdma-iwarp
-	@cmake --preset rdma -DVIADUCT_TESTS=ON >/dev/null && cmake --build build && ctest --preset rdma -R '^rdma-iwarp$$'
+	@cmake --preset rdma -DVIADUCT_TESTS=ON >/dev/null && cmake --build build && ctest --preset iwarp
 
 check-fortran:
 	@scripts/need fortran

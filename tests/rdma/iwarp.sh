@@ -1,5 +1,5 @@
 # iWARP in software (siw): the conformance suite, those of msg and pack, MPI programs, and what is told of the ports.
-# presets: rdma timeout: 4000 takes: 900
+# presets: iwarp timeout: 4000 takes: 900
 source "$VIADUCT_SOURCE/tests/lib/shell"
 [ -e "${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/viaduct/rdma/siw.ko" ] || skip "there is no module for iWARP: make check-rdma-iwarp builds it"
 export CARDS=siw PATIENCE=3 # the suites take three times as long as on software RoCE
