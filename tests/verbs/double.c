@@ -514,12 +514,16 @@ static void objects_give(void *object)
 struct ibv_device **ibv_get_device_list(int *count)
 {
     struct ibv_device **list = calloc(DEVICES + 1, sizeof *list);
+    arena_lock();
     for (int i = 0; i < DEVICES; i++) {
-        all->device[i].node_type = IBV_NODE_CA;
-        all->device[i].transport_type = IBV_TRANSPORT_IB;
-        snprintf(all->device[i].name, sizeof all->device[i].name, "double%d", i);
-        list[i] = &all->device[i];
+        struct ibv_device *device = list[i] = &all->device[i];
+        if (!device->name[0]) { /* once: iwarp.c makes others of them */
+            device->node_type = IBV_NODE_CA;
+            device->transport_type = IBV_TRANSPORT_IB;
+            snprintf(device->name, sizeof device->name, "double%d", i);
+        }
     }
+    arena_unlock();
     if (count)
         *count = DEVICES;
     return list;

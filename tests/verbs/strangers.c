@@ -50,9 +50,12 @@ int rdma_bind_addr(struct rdma_cm_id *base, struct sockaddr *address)
     struct id *id = (struct id *)base;
     id->at = *(struct sockaddr_in *)(void *)address;
     id->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    context = context ? context : ibv_open_device(ibv_get_device_list(NULL)[0]);
-    base->verbs = context;
+    struct ibv_device **list = ibv_get_device_list(NULL);
+    context = context ? context : ibv_open_device(list[0]);
+    ibv_free_device_list(list);
+    base->verbs = id->at.sin_addr.s_addr == htonl(INADDR_LOOPBACK) ? context : NULL; /* other cards have none */
     base->port_num = 1;
+    (void)setsockopt(id->fd, SOL_SOCKET, SO_REUSEADDR, &(int){1}, sizeof(int)); /* the job before used its port, too */
     return bind(id->fd, (struct sockaddr *)&id->at, sizeof id->at);
 }
 

@@ -396,8 +396,10 @@ static void sleepers(void)
         uint64_t until = vbase_clock_ns() + suite_random() % 60000;
         while (vbase_clock_ns() < until)
             cpu_pause();
-        while (suite_try_send(right) == ERR_AGAIN)
+        int error;
+        while ((error = suite_try_send(right)) == ERR_AGAIN)
             vi_poll(suite.nic, 4);
+        CHECK_EQUAL(error, OK);
     }
     if (suite.rank == 0)
         sleep_for(left, LAPS);
