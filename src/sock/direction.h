@@ -116,6 +116,7 @@ ssize_t sock_in_available(struct sock_file *file, bool look);
 
 /* Under link->receive: what it is, END_NOT where the kernel tells it. */
 enum sock_end sock_end_look(struct sock_file *file);
+enum sock_end sock_end_look_soon(struct sock_file *file); /* takes the lock; the last answer where it is not got */
 /* What TCP would tell to poll where the kernel has told these. */
 short sock_end_events(struct sock_file *file, short told);
 /* A write that the ring does not take any more: what the call returns, or SOCK_END_KERNEL: the kernel says it. */

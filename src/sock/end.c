@@ -67,15 +67,20 @@ enum sock_end sock_end_look(struct sock_file *file)
     return link->end;
 }
 
+enum sock_end sock_end_look_soon(struct sock_file *file)
+{
+    pthread_mutex_t *got = sock_lock_soon(&file->link->receive);
+    enum sock_end end = got ? sock_end_look(file) : atomic_load(&file->link->end);
+    sock_unlock_got(got);
+    return end;
+}
+
 short sock_end_events(struct sock_file *file, short told)
 {
     struct sock_link *link = file->link;
     if (likely(!(told & (POLLERR | POLLHUP)) && !link->end))
         return told;
-    bool locked = sock_lock_soon(&link->receive);
-    enum sock_end end = locked ? sock_end_look(file) : atomic_load(&link->end);
-    if (locked)
-        sock_unlock(&link->receive);
+    enum sock_end end = sock_end_look_soon(file);
     if (end == END_NOT) /* its error may have been taken away from the kernel */
         return link->error ? told | POLLERR : told;
     bool said = atomic_load(&file->mapping.words->direction[sock_out(file)].ended);

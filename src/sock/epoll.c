@@ -194,14 +194,13 @@ int sock_epoll_ctl(int fd, int what, int member, struct epoll_event *event)
             foreign_add(set);
         return sock_real.epoll_ctl(fd, what, member, event);
     }
-    bool locked = sock_lock_soon(&file->link->receive); /* else: its holder reads, and was stopped */
+    pthread_mutex_t *got = sock_lock_soon(&file->link->receive); /* else: its holder reads, and was stopped */
     int result = set ? control(file, fd, atomic_load(&sock_table[fd]) - SOCK_FILES, what, member, event)
                      : second_set(file, fd, what, member, event);
     int why = errno;
     bool exclusive = result == 0 && what == EPOLL_CTL_ADD && event && event->events & EPOLLEXCLUSIVE;
     bool back = atomic_load(&file->link->many) || exclusive || (result == 0 && set && atomic_load(&set->plain));
-    if (locked)
-        sock_unlock(&file->link->receive);
+    sock_unlock_got(got);
     if (back && !file->link->never)
         (void)sock_stream_never(file);
     sock_drop(file);
@@ -246,7 +245,7 @@ void sock_set_closing(struct sock_file *file, int fd)
     if (set == 0 || link->set_fd != fd || atomic_load(&sock_set_at(set)->owner) != sock_pid())
         return; /* a child's copy is no member */
     int rest = sock_file_another(file, fd);
-    bool locked = sock_lock_soon(&link->receive);
+    pthread_mutex_t *got = sock_lock_soon(&link->receive);
     if (rest >= 0) {
         uint32_t number = atomic_load(&link->set);
         if (link->kernel_set)
@@ -257,6 +256,5 @@ void sock_set_closing(struct sock_file *file, int fd)
     } else {
         forget(file);
     }
-    if (locked)
-        sock_unlock(&link->receive);
+    sock_unlock_got(got);
 }

@@ -133,7 +133,7 @@ void sock_lock(pthread_mutex_t *lock)
         (void)pthread_mutex_consistent(lock); /* heads and tails are moved by one store: what is there is whole */
 }
 
-bool sock_lock_soon(pthread_mutex_t *lock)
+pthread_mutex_t *sock_lock_soon(pthread_mutex_t *lock)
 {
     struct timespec until;
     sock_section_enter();
@@ -147,15 +147,22 @@ bool sock_lock_soon(pthread_mutex_t *lock)
     }
     if (unlikely(result == EOWNERDEAD))
         (void)pthread_mutex_consistent(lock);
-    if (unlikely(result == ETIMEDOUT))
-        sock_section_leave();
-    return result != ETIMEDOUT;
+    if (likely(result != ETIMEDOUT))
+        return lock;
+    sock_section_leave();
+    return NULL;
 }
 
 void sock_unlock(pthread_mutex_t *lock)
 {
     (void)pthread_mutex_unlock(lock);
     sock_section_leave();
+}
+
+void sock_unlock_got(pthread_mutex_t *got)
+{
+    if (likely(got))
+        sock_unlock(got);
 }
 
 void sock_lock_make(pthread_mutex_t *lock)

@@ -197,10 +197,11 @@ void sock_link_settings(struct sock_link *link, int fd);
  * handler of the program runs while one is held. */
 void sock_lock_make(pthread_mutex_t *lock); /* in memory that processes share */
 void sock_lock(pthread_mutex_t *lock);
-/* The same for a call that does not wait. False: the holder keeps it too long, it may have been stopped. A call then
- * says EAGAIN, and a question for readiness is answered with yes: nothing would tell it later. */
-bool sock_lock_soon(pthread_mutex_t *lock);
 void sock_unlock(pthread_mutex_t *lock);
+/* The same for a call that does not wait: LOCK, or NULL. Then the holder keeps it too long, it may have been stopped. A
+ * call says EAGAIN, a question for readiness is answered with yes: nothing would tell it later. */
+pthread_mutex_t *sock_lock_soon(pthread_mutex_t *lock);
+void sock_unlock_got(pthread_mutex_t *got); /* what sock_lock_soon gave */
 
 bool sock_link_alone(struct sock_link *link); /* this process is the only holder */
 /* The same for a caller that asks often: it may hear late that another holder has died. Under link->receive. */

@@ -50,14 +50,13 @@ static bool option_kept(int fd, int level, int name, bool set, int *value)
     struct sock_file *file = kept >= 0 ? sock_hold(fd) : NULL;
     bool ours = false;
     if (file && sock_joined(file)) {
-        bool locked = sock_lock_soon(&file->link->send);
+        pthread_mutex_t *got = sock_lock_soon(&file->link->send);
         ours = atomic_load(&file->link->out_phase) == PHASE_RING;
         if (ours && set)
             file->link->kept[kept] = *value != 0;
         else if (ours)
             *value = file->link->kept[kept];
-        if (locked)
-            sock_unlock(&file->link->send);
+        sock_unlock_got(got);
     }
     if (file)
         sock_drop(file);
@@ -99,13 +98,12 @@ int sock_setsockopt(int fd, int level, int name, const void *value, socklen_t le
 static bool error_is_ours(struct sock_file *file, int *error)
 {
     struct sock_link *link = file->link;
-    bool locked = sock_lock_soon(&link->receive); /* else: its holder is reading */
-    bool hidden = !locked || (atomic_load(&link->in_phase) == PHASE_RING &&
-                              ring_filled(&(struct ring){file->mapping, sock_in(file)}, &link->reader) != 0);
+    pthread_mutex_t *got = sock_lock_soon(&link->receive); /* else: its holder is reading */
+    bool hidden = !got || (atomic_load(&link->in_phase) == PHASE_RING &&
+                           ring_filled(&(struct ring){file->mapping, sock_in(file)}, &link->reader) != 0);
     bool told = !hidden && sock_end_look(file) != END_NOT;
     *error = hidden ? 0 : atomic_exchange(&link->error, 0); /* at once: a bell may leave one (bell_error_keep) */
-    if (locked)
-        sock_unlock(&link->receive);
+    sock_unlock_got(got);
     return hidden || told || *error;
 }
 
@@ -138,13 +136,12 @@ int sock_getsockopt(int fd, int level, int name, void *value, socklen_t *length)
  * been said. */
 static bool end_say(struct sock_file *file)
 {
-    bool locked = sock_lock_soon(&file->link->send);
+    pthread_mutex_t *got = sock_lock_soon(&file->link->send);
     atomic_store(&file->link->shut_out, true);
-    if (!locked)
+    if (!got)
         ring_close(&(struct ring){file->mapping, sock_out(file)});
     bool said = atomic_exchange(&file->mapping.words->direction[sock_out(file)].ended, 1);
-    if (locked)
-        sock_unlock(&file->link->send);
+    sock_unlock_got(got);
     sock_places_wake(); /* a thread that waits for room hears of it */
     return !said;
 }
@@ -152,16 +149,6 @@ static bool end_say(struct sock_file *file)
 static bool end_is_said(const struct sock_file *file)
 {
     return atomic_load(&file->mapping.words->direction[sock_out(file)].ended);
-}
-
-/* The kernel has reset what TCP would have ended in order. */
-static bool quiet_end(struct sock_file *file)
-{
-    bool locked = sock_lock_soon(&file->link->receive);
-    bool quiet = locked ? sock_end_look(file) == END_QUIET : atomic_load(&file->link->end) == END_QUIET;
-    if (locked)
-        sock_unlock(&file->link->receive);
-    return quiet;
 }
 
 int sock_shutdown(int fd, int how)
@@ -172,7 +159,7 @@ int sock_shutdown(int fd, int how)
         atomic_store(&file->link->shut_in, true);
     bool open = joined && (how == SHUT_RD ? !end_is_said(file) : end_say(file)); /* TCP could still write until now */
     int result = sock_real.shutdown(fd, how), why = errno;
-    if (result != 0 && why == ENOTCONN && open && quiet_end(file))
+    if (result != 0 && why == ENOTCONN && open && sock_end_look_soon(file) == END_QUIET)
         result = 0;
     if (file)
         sock_drop(file);
@@ -204,7 +191,8 @@ int sock_getpeername(int fd, struct sockaddr *address, socklen_t *length)
     struct sock_file *file = result != 0 && errno == ENOTCONN ? sock_hold(fd) : NULL;
     struct sockaddr own;
     socklen_t size = sizeof(own);
-    if (file && sock_joined(file) && !end_is_said(file) && quiet_end(file) && getsockname(fd, &own, &size) == 0) {
+    if (file && sock_joined(file) && !end_is_said(file) && sock_end_look_soon(file) == END_QUIET &&
+        getsockname(fd, &own, &size) == 0) {
         int refused = peer_write(file, own.sa_family, address, length);
         why = refused ? refused : why;
         result = refused ? -1 : 0;
@@ -217,10 +205,9 @@ int sock_getpeername(int fd, struct sockaddr *address, socklen_t *length)
 
 static int readable(struct sock_file *file)
 {
-    bool locked = sock_lock_soon(&file->link->receive); /* else: as far as a holder that was stopped has come */
+    pthread_mutex_t *got = sock_lock_soon(&file->link->receive); /* else: as far as a holder that was stopped has come */
     uint64_t bytes = sock_stream_readable(file);
-    if (locked)
-        sock_unlock(&file->link->receive);
+    sock_unlock_got(got);
     return bytes > 0x7fffffff ? 0x7fffffff : (int)bytes;
 }
 

@@ -15,11 +15,10 @@ short sock_stream_events(struct sock_file *file, short wanted, short *tcp)
     if (wanted & (POLLOUT | POLLWRNORM) && atomic_load(&link->out_phase) == PHASE_RING) {
         *tcp &= (short)~(POLLOUT | POLLWRNORM);
         const struct ring ring = sock_ring_out(file);
-        bool locked = sock_lock_soon(&link->send); /* else: a write will tell */
-        if (!locked || ring_writable(&ring, &link->writer) || ring_closed(&ring) || sock_stream_reader_gone(file))
+        pthread_mutex_t *got = sock_lock_soon(&link->send); /* else: a write will tell */
+        if (!got || ring_writable(&ring, &link->writer) || ring_closed(&ring) || sock_stream_reader_gone(file))
             events |= wanted & (POLLOUT | POLLWRNORM);
-        if (locked)
-            sock_unlock(&link->send);
+        sock_unlock_got(got);
     }
     if (wanted & (POLLIN | POLLRDNORM)) {
         const struct ring ring = sock_ring_in(file);

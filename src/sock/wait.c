@@ -65,28 +65,27 @@ struct sock_watch sock_watch(struct sock_file *file, short event, int place)
     struct sock_watch watch = {.again = 0};
     if (place >= 0)
         (void)sock_place_clear(place, (uint32_t)(file - sock_files));
-    bool locked = sock_lock_soon(&link->receive); /* else: nothing tells when its holder goes on */
+    pthread_mutex_t *got = sock_lock_soon(&link->receive); /* else: nothing tells when its holder goes on */
     if (event == POLLOUT) {
         watch.again = sock_room_want(file, place);
     } else {
-        bool quiet = wait_at(file, place) && locked;
+        bool quiet = wait_at(file, place) && got;
         sock_stream_place(file, quiet ? (uint32_t)place + 1 : NO_PLACE);
         atomic_thread_fence(memory_order_seq_cst); /* a writer closes its ring, then looks whom to wake */
         if (!quiet || ring_closed(&in))
             watch.events = POLLIN;
     }
-    if (!locked)
+    if (!got)
         watch.again = watch.again ? SOCK_BLIND_NS : SOCK_HINT_NS;
     else if (watch.events || watch.again == SOCK_HINT_NS)
         sock_stream_bells_take(file);
-    if (locked && watch.again == SOCK_HINT_NS) {
+    if (got && watch.again == SOCK_HINT_NS) {
         if (ring_filled(&in, &link->reader) || atomic_load(&link->in_phase) != PHASE_RING)
             watch.again = SOCK_BLIND_NS; /* a bell is there for the bytes */
         else
             watch.events = POLLIN;
     }
-    if (locked)
-        sock_unlock(&link->receive);
+    sock_unlock_got(got);
     atomic_thread_fence(memory_order_seq_cst); /* before the look at the ring; pairs with ring_publish, room_made */
     return watch;
 }
@@ -99,14 +98,13 @@ void sock_unwatch(struct sock_file *file, short event, int place)
             atomic_compare_exchange_strong(&file->mapping.words->direction[sock_out(file)].room, &mine, ROOM_NOT);
         return;
     }
-    bool locked = sock_lock_soon(&file->link->receive);
+    pthread_mutex_t *got = sock_lock_soon(&file->link->receive);
     sock_stream_waits(file);
     if (--file->link->waiting == 0) /* it may wait by another way the next time */
         sock_stream_place(file, NO_PLACE);
     if (atomic_load(&file->link->set))
         sock_set_place(file);
-    if (locked)
-        sock_unlock(&file->link->receive);
+    sock_unlock_got(got);
 }
 
 #define BLOCKS 16 /* that are known: more come from poll with many descriptors */
