@@ -152,6 +152,17 @@ static int second_set(struct sock_file *file, int fd, int what, int member, stru
     return result;
 }
 
+/* An exclusive member is added, with few other events, and never changed. BEFORE: the events of a member. */
+static bool is_refused(int what, uint32_t before, const struct epoll_event *event)
+{
+    const uint32_t with = EPOLLIN | EPOLLOUT | EPOLLERR | EPOLLHUP | EPOLLWAKEUP | EPOLLET | EPOLLEXCLUSIVE;
+    if (what == EPOLL_CTL_ADD)
+        return event && event->events & EPOLLEXCLUSIVE && event->events & ~with;
+    if (what == EPOLL_CTL_MOD)
+        return event && (before | event->events) & EPOLLEXCLUSIVE;
+    return what != EPOLL_CTL_DEL;
+}
+
 /* FD is the set. Under link->receive. */
 static int control(struct sock_file *file, int fd, uint32_t number, int what, int member, struct epoll_event *event)
 {
@@ -160,6 +171,10 @@ static int control(struct sock_file *file, int fd, uint32_t number, int what, in
     int result;
     if (in && (in != number || link->set_fd != member))
         return second_set(file, fd, what, member, event);
+    if (is_refused(what, in ? atomic_load(&link->set_events) : 0, event)) {
+        errno = EINVAL;
+        return -1;
+    }
     if (!sock_joined(file) || (what != EPOLL_CTL_DEL && !event)) {
         result = sock_real.epoll_ctl(fd, what, member, event);
         if (result == 0 && what == EPOLL_CTL_DEL)

@@ -29,8 +29,9 @@
 static bool needs_tcp(int level, int name)
 {
     if (level == IPPROTO_TCP)
-        return name == TCP_ULP || name == TCP_REPAIR || name == TCP_MD5SIG || name == TCP_MD5SIG_EXT ||
-               name == TCP_FASTOPEN_CONNECT || name == TCP_AO_ADD_KEY || name == TCP_AO_INFO || name == TCP_AO_REPAIR;
+        return name == TCP_ULP || name == TCP_INQ || name == TCP_REPAIR || name == TCP_MD5SIG ||
+               name == TCP_MD5SIG_EXT || name == TCP_FASTOPEN_CONNECT || name == TCP_AO_ADD_KEY ||
+               name == TCP_AO_INFO || name == TCP_AO_REPAIR;
     return level == SOL_SOCKET &&
            (name == SO_ZEROCOPY || sock_tcp_stamps(name) || name == SO_ATTACH_FILTER || name == SO_ATTACH_BPF ||
             name == SO_MAX_PACING_RATE || name == SO_TXTIME || name == SO_RCVLOWAT ||
@@ -205,7 +206,7 @@ int sock_getpeername(int fd, struct sockaddr *address, socklen_t *length)
 
 static int readable(struct sock_file *file)
 {
-    pthread_mutex_t *got = sock_lock_soon(&file->link->receive); /* else: as far as a holder that was stopped has come */
+    pthread_mutex_t *got = sock_lock_soon(&file->link->receive); /* else: as far as a stopped holder has come */
     uint64_t bytes = sock_stream_readable(file);
     sock_unlock_got(got);
     return bytes > 0x7fffffff ? 0x7fffffff : (int)bytes;

@@ -146,8 +146,8 @@ bool sock_tcp_special(int fd)
 {
     return has_stamps(fd) || is_changed(fd, SO_RCVLOWAT, 1) || is_changed(fd, SO_PEEK_OFF, -1) || has_filter(fd) ||
            is_changed(fd, SO_MAX_PACING_RATE, -1) || option_is_set(fd, SOL_SOCKET, SO_ZEROCOPY) ||
-           option_is_set(fd, IPPROTO_TCP, TCP_ULP) || option_is_set(fd, IPPROTO_TCP, TCP_REPAIR) ||
-           option_is_set(fd, IPPROTO_TCP, TCP_AO_INFO);
+           option_is_set(fd, IPPROTO_TCP, TCP_ULP) || option_is_set(fd, IPPROTO_TCP, TCP_INQ) ||
+           option_is_set(fd, IPPROTO_TCP, TCP_REPAIR) || option_is_set(fd, IPPROTO_TCP, TCP_AO_INFO);
 }
 
 static const struct {

@@ -1523,6 +1523,34 @@ static void exclusive_server(int fd)
         ;
 }
 
+/* What the kernel refuses, of a connection in memory as well. */
+static void refused_member_client(int fd)
+{
+    int set = epoll_create1(0);
+    static const struct {
+        int what;
+        uint32_t events;
+    } calls[] = {{EPOLL_CTL_ADD, EPOLLIN | EPOLLEXCLUSIVE | EPOLLONESHOT},
+                 {EPOLL_CTL_ADD, EPOLLIN | EPOLLEXCLUSIVE | EPOLLRDHUP},
+                 {EPOLL_CTL_MOD, EPOLLIN | EPOLLEXCLUSIVE},
+                 {7, EPOLLIN},
+                 {EPOLL_CTL_MOD, EPOLLIN},
+                 {EPOLL_CTL_ADD, EPOLLIN},
+                 {EPOLL_CTL_ADD, EPOLLIN | EPOLLEXCLUSIVE | EPOLLONESHOT},
+                 {EPOLL_CTL_MOD, EPOLLIN | EPOLLEXCLUSIVE},
+                 {7, EPOLLIN},
+                 {EPOLL_CTL_ADD, EPOLLIN},
+                 {EPOLL_CTL_DEL, 0},
+                 {EPOLL_CTL_ADD, EPOLLIN | EPOLLEXCLUSIVE | EPOLLET},
+                 {EPOLL_CTL_MOD, EPOLLIN}};
+    turns(fd, 1, 30);
+    for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+        struct epoll_event event = {.events = calls[i].events};
+        SAY(" %s", told(epoll_ctl(set, calls[i].what, fd, &event)));
+    }
+    close(set);
+}
+
 /* Whatever waits for room hears that the reader is gone. */
 static void full_killed_client(int fd)
 {
@@ -2050,6 +2078,7 @@ static const struct {
     {"copied set", copied_set_client, copied_set_server},
     {"member of a polled set stays TCP", polled_set_client, turns_server},
     {"exclusive member stays TCP", exclusive_client, exclusive_server},
+    {"members that are refused", refused_member_client, turns_server},
     {"full and killed", full_killed_client, full_killed_server},
     {"half closed and killed", half_killed_client, half_killed_server},
     {"half closed, then closed", half_killed_client, half_closed_server},

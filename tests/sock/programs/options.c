@@ -58,6 +58,7 @@ static const struct {
     {"SO_RCVLOWAT", SOL_SOCKET, SO_RCVLOWAT, 500},
     {"SO_PEEK_OFF", SOL_SOCKET, SO_PEEK_OFF, 0},
     {"SO_MAX_PACING_RATE", SOL_SOCKET, 47, 1 << 30},
+    {"TCP_INQ", IPPROTO_TCP, TCP_INQ, 1},
     {"TCP_FASTOPEN_CONNECT", IPPROTO_TCP, TCP_FASTOPEN_CONNECT, 1},
     {"a filter", .set = filter_set},
     {"TCP_MD5SIG", .set = key_set},
