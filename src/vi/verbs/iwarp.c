@@ -3,7 +3,8 @@
  *
  * Each side says over the proven socket where it listens, and a word for this one connection. The lower rank connects,
  * with the word of the other as private data: so it is known which queue pair is meant, and that no other process
- * calls. It sends first, as iWARP demands (VERBS_TAKEN); what comes first tells the other side that it may send. */
+ * calls. It sends first, as iWARP demands (VERBS_TAKEN), and is answered; what comes first tells each side that it may
+ * send. */
 #include "vi/verbs/rdmacm.h"
 #include "vi/verbs/verbs.h"
 #include <arpa/inet.h>
@@ -218,7 +219,28 @@ static int step_take(struct verbs_vi *vi, uint32_t event, int status)
     if (failed)
         return vbase_fail_errno(ERR_LINK_DOWN, "%s to rank %u: %s", vi->adapter->name, vi->call.vi.peer,
                                 vi->adapter->manager->library->rdma_event_str(event));
-    return event == RDMACM_ESTABLISHED && rank_calls(vi) ? VERBS_CONNECTED : OK;
+    if (event == RDMACM_ESTABLISHED && rank_calls(vi)) {
+        vi->says = 1;
+        /* release: as call_order, whose order it may hide */
+        atomic_store_explicit(&verbs_home(vi)->call.ordered, true, memory_order_release);
+    }
+    return OK;
+}
+
+/* Until it is answered, ever less often: what comes while siw accepts (Linux 6.1) it does not read before more comes.
+ * Each takes a receive of the other side, as do the sends that are not sent yet. */
+void verbs_iwarp_say(struct verbs_nic *nic, uint64_t now)
+{
+    list_for_each(node, &nic->attached) {
+        struct verbs_vi *vi = container_of(node, struct verbs_vi, attached);
+        if (vi->says == 0 || vi->state != VERBS_READY)
+            continue;
+        if (now >= vi->say_at) {
+            vi->say_at = now + (TUNED_NS(VERBS_SAY) << (vi->says++ - 1));
+            verbs_control_send(vi, VERBS_TAKEN);
+        }
+        call_timer(&nic->call, vi->say_at);
+    }
 }
 
 bool verbs_iwarp_step(struct verbs_adapter *adapter, struct verbs_vi **out, int *result)

@@ -27,14 +27,9 @@ static void connections_look(struct verbs_adapter *adapter)
 {
     struct verbs_vi *vi;
     int result;
-    for (int i = 0; i < (int)TUNED(LISTENER_STEP) && verbs_iwarp_step(adapter, &vi, &result); i++) {
-        if (result == VERBS_CONNECTED) {
-            verbs_session_up(vi);
-            verbs_control_send(vi, VERBS_TAKEN);
-        } else if (result) {
+    for (int i = 0; i < (int)TUNED(LISTENER_STEP) && verbs_iwarp_step(adapter, &vi, &result); i++)
+        if (result)
             verbs_break_later(vi, result);
-        }
-    }
 }
 
 /* Its connections end at once when its port does: requests would be repeated for seconds. SAYS: one of its
@@ -79,8 +74,10 @@ void verbs_sockets_look(struct verbs_nic *nic)
     nic->call.own = false;
     bool due = now >= nic->call.timer_at;
     /* acquire: pairs with call_order */
-    if (atomic_exchange_explicit(&nic->call.ordered, false, memory_order_acquire) || due)
+    if (atomic_exchange_explicit(&nic->call.ordered, false, memory_order_acquire) || due) {
         call_peers_step(&nic->call, now);
+        verbs_iwarp_say(nic, now);
+    }
     verbs_broken_end(nic);
     call_gone_free(&nic->call);
 }

@@ -255,9 +255,7 @@ int verbs_send(struct vi *base, uint64_t header, const struct iovec *piece, int 
 static int vi_flush(struct verbs_vi *vi)
 {
     int error = OK;
-    if (vi->state != VERBS_UP)
-        return OK;
-    while (vi->kept && !error) {
+    while (vi->state == VERBS_UP && vi->kept && !error) {
         struct verbs_kept *kept = vi->kept;
         struct iovec piece = {kept->data, kept->length};
         error = vi->posted - vi->over < VERBS_PLACES

@@ -145,6 +145,7 @@ void verbs_session_up(struct verbs_vi *vi)
     }
     base_lock(&vi->lock);
     vi->state = vi->qp ? VERBS_UP : vi->state;
+    vi->asked |= adapter->manager && vi->says == 0; /* the caller waits for an answer */
     base_unlock(&vi->lock);
     call_up(&vi->call);
     verbs_writer_add(vi);

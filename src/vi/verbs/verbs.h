@@ -68,12 +68,14 @@ struct verbs_vi {
     struct list_node broken; /* nic->broken; by the poll */
     int cause;               /* why it is there */
     char why[CALL_WHY];
-    struct verbs_meeting theirs; /* by the poll, and so are the next seven */
+    struct verbs_meeting theirs; /* by the poll, and so are the next nine */
     uint32_t heard;          /* bytes of it, or of what follows */
     bool met, ready;         /* the other side has said how it is reached; that it is ready */
     struct rdmacm_id *id;    /* of iWARP: its connection */
     uint8_t word[16];        /* of iWARP: by which the other side connects */
     uint32_t calls;          /* of iWARP: that found their port taken */
+    uint32_t says;           /* of iWARP: so often it has said that it is there, and 1; 0: it need not, it is called */
+    uint64_t say_at;         /* ns: and says so again */
     bool refused;            /* it sent what makes no sense: all that comes behind is dropped */
     struct list written;     /* puts that are complete here, and not known to be there */
 
@@ -256,9 +258,9 @@ int verbs_iwarp_open(struct verbs_adapter *adapter, const struct call_address *a
 void verbs_iwarp_close(struct verbs_adapter *adapter);
 int verbs_iwarp_introduce(struct verbs_vi *vi, struct verbs_meeting *ours) MUST_CHECK;
 int verbs_iwarp_connect(struct verbs_vi *vi) MUST_CHECK; /* under vi->lock: begins to, when vi->theirs is known */
-/* What came of it; false: nothing now. *RESULT: OK, an error that ends *VI, or VERBS_CONNECTED: *VI sends first. */
-#define VERBS_CONNECTED 1
+/* What came of it; false: nothing now. *RESULT: OK, or an error that ends *VI. */
 bool verbs_iwarp_step(struct verbs_adapter *adapter, struct verbs_vi **vi, int *result) MUST_CHECK;
+void verbs_iwarp_say(struct verbs_nic *nic, uint64_t now); /* what callers have to say now */
 void verbs_iwarp_end(struct verbs_vi *vi);
 
 /* Sessions: session.c */
