@@ -29,6 +29,12 @@ for pid in $(processes -x rounds); do
 done
 rm "$work/go"
 wait $job || fail "two addresses: $(tail -5 "$work/log")"
+# the queue pairs have the address of their connection: one rank has none but that of IPv6, the other one opens the card by that of IPv4
+index=$(grep -l fd00: /sys/class/infiniband/rxeA/ports/1/gids/* | head -1)
+VIADUCT_TRANSPORTS=verbs:rxeA run 100 "$mpiexec" -n 1 env VIADUCT_VERBS="gid:${index##*/}" "$VIADUCT_BUILD/tests/test-mpi-sendrecv" : \
+    -n 1 "$VIADUCT_BUILD/tests/test-mpi-sendrecv"
+expect_status 0 "IPv6 alone, and both"
+expect_err 'rail 16 to rank 1 is up: rA fd00::1' "IPv6 alone, and both"
 ip addr del fd00::1/64 dev rA
 # a job of one host does not even load the library: the double, where it is loaded, leaves what it has counted
 export LD_LIBRARY_PATH=$VIADUCT_BUILD/tests/verbs DOUBLE_COUNTS=$work/counts DOUBLE_GIDS=10.9.0.1,10.9.0.2

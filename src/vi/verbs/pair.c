@@ -69,6 +69,18 @@ static int port_look(struct verbs_adapter *adapter)
                : vbase_fail(ERR_LINK_DOWN, "port %u of %s is down", port->number, adapter->name);
 }
 
+/* RoCE: the address of this connection, for the other side may reach no other one of the card's. */
+static void gid_choose(struct verbs_vi *vi, const struct verbs_adapter *adapter)
+{
+    struct verbs_port port = adapter->port;
+    struct call_card card = {.ordinal = adapter->card};
+    memcpy(card.gid, port.gid, sizeof(card.gid));
+    if (!adapter->manager && call_end_of(vi->call.link->fd, false, &card.address))
+        (void)verbs_port_has(adapter->home->library, &port, &card, &adapter->settings);
+    memcpy(vi->gid, port.gid, sizeof(vi->gid));
+    vi->gid_index = port.gid_index;
+}
+
 int verbs_pair_make(struct verbs_vi *vi, struct verbs_adapter *adapter)
 {
     list_init(&vi->written);
@@ -80,6 +92,7 @@ int verbs_pair_make(struct verbs_vi *vi, struct verbs_adapter *adapter)
         return error;
     __atomic_store_n(&vi->adapter, adapter, __ATOMIC_RELAXED); /* verbs_poll looks */
     vi->state = VERBS_MEETING;
+    gid_choose(vi, adapter);
     for (uint32_t i = 0; i < VERBS_PLACES; i++)
         vi->place[i].vi = vi;
     error = pair_create(vi, adapter) ?: vbase_random(&vi->first, sizeof(vi->first));
@@ -102,7 +115,7 @@ int verbs_pair_connect(struct verbs_vi *vi)
     /* a subnet of InfiniBand has the first half of its GIDs in common; to another one nobody here knows the LID of a
      * router */
     bool ethernet = adapter->port.attr.link_layer == IBVERBS_LINK_ETHERNET;
-    if (!ethernet && memcmp(theirs->gid, adapter->port.gid, GID_SUBNET) != 0)
+    if (!ethernet && memcmp(theirs->gid, vi->gid, GID_SUBNET) != 0)
         return vbase_fail(ERR_LINK_DOWN, "%s and the port of rank %u are in different subnets of InfiniBand",
                           adapter->name, vi->call.vi.peer);
     struct ibverbs_qp_attr attr = {
@@ -110,7 +123,7 @@ int verbs_pair_connect(struct verbs_vi *vi)
         .path_mtu = theirs->mtu < adapter->port.attr.active_mtu ? theirs->mtu : adapter->port.attr.active_mtu,
         .max_dest_rd_atomic = adapter->read_by, .min_rnr_timer = 1,
         .ah_attr = {.is_global = ethernet || (adapter->port.attr.flags & IBVERBS_GLOBAL),
-                    .sgid_index = (uint8_t)adapter->port.gid_index, .hop_limit = 64,
+                    .sgid_index = (uint8_t)vi->gid_index, .hop_limit = 64,
                     .sl = adapter->settings.level, .traffic_class = adapter->settings.class,
                     .dlid = theirs->lid, .port_num = adapter->port.number}};
     memcpy(attr.ah_attr.dgid, theirs->gid, sizeof(theirs->gid));

@@ -78,7 +78,7 @@ static int meeting_say(struct verbs_vi *vi)
     struct verbs_adapter *adapter = vi->adapter;
     struct verbs_meeting ours = {.magic = VERBS_MAGIC, .number = vi->qp->qp_num, .first = vi->first,
                                  .lid = adapter->port.attr.lid, .mtu = (uint8_t)adapter->port.attr.active_mtu};
-    memcpy(ours.gid, adapter->port.gid, sizeof(ours.gid));
+    memcpy(ours.gid, vi->gid, sizeof(ours.gid));
     int error = adapter->manager ? verbs_iwarp_introduce(vi, &ours) : OK;
     if (error)
         return error;

@@ -88,6 +88,8 @@ struct verbs_vi {
     struct ibverbs_qp *qp;
     uint32_t first;          /* packet */
     uint32_t inlined;        /* bytes that may be */
+    uint32_t gid_index;      /* by which it is reached: its entry in the table of the port */
+    uint8_t gid[16];
     struct verbs_kept *kept, *kept_last; /* frames; none may pass them */
     bool asked;              /* the other side waits for VERBS_TAKEN */
     struct list_node writer; /* nic->writers, while something is to be sent; under writers_lock */
