@@ -23,7 +23,7 @@ all: $(BUILD)/CMakeCache.txt
 $(BUILD)/CMakeCache.txt:
 	@scripts/need build
 	@if command -v ninja >/dev/null; then export CMAKE_GENERATOR=Ninja; fi; \
-	  cmake -S . -B $(BUILD) -DVIADUCT_TESTS=OFF >$(BUILD).log 2>&1 || { cat $(BUILD).log; exit 1; }; rm -f $(BUILD).log
+	  cmake -S . -B $(BUILD) -DVIADUCT_TESTS=OFF >$(BUILD).log 2>&1 || { cat $(BUILD).log; rm -f $@; exit 1; }; rm -f $(BUILD).log
 
 demo: all
 	@scripts/demo

@@ -8,6 +8,10 @@
 #include <errno.h>
 #include <unistd.h>
 
+#ifndef CLOSE_RANGE_CLOEXEC
+#define CLOSE_RANGE_CLOEXEC 4
+#endif
+
 void sock_forget(int fd)
 {
     sock_blocks_left();

@@ -12,15 +12,17 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
-#include <sys/single_threaded.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/* Of glibc 2.32 and newer; it knows also where there is no /proc. */
+extern char __libc_single_threaded __attribute__((weak));
 
 /* The memory cannot be changed under other threads. */
 static bool thread_is_alone(void)
 {
     struct stat status;
-    if (__libc_single_threaded)
+    if (&__libc_single_threaded && __libc_single_threaded)
         return true;
     return stat("/proc/self/task", &status) == 0 && status.st_nlink == 3; /* `.`, `..`, one */
 }

@@ -5,7 +5,11 @@
 
 static long held(void)
 {
+#if __GLIBC_PREREQ(2, 33)
     struct mallinfo2 all = mallinfo2();
+#else
+    struct mallinfo all = mallinfo();
+#endif
     return (long)(all.uordblks + all.hblkhd);
 }
 

@@ -16,6 +16,10 @@
 #include <sys/wait.h>
 #include <time.h>
 
+#ifndef SYS_close_range
+#define SYS_close_range 436
+#endif
+
 #define CLEAR_NS 2000000000ull
 #define SWEEPS   200
 

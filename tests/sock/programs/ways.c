@@ -71,14 +71,22 @@ static void itself(int fd)
     say(received(fd) - before >= SIZE ? "TCP" : "memory");
 }
 
+/* Of glibc 2.34 and newer. */
+void closefrom(int) __attribute__((weak));
+int close_range(unsigned, unsigned, int) __attribute__((weak));
+
 static void closed_from(int fd)
 {
+    if (!closefrom)
+        _exit(NOT_HERE);
     say(way(fd));
     closefrom(CONNECTION + 1);
     say(way(fd));
 }
 static void closed_range(int fd)
 {
+    if (!close_range)
+        _exit(NOT_HERE);
     say(way(fd));
     if (close_range(CONNECTION + 1, ~0u, 0))
         _exit(errno == ENOSYS ? NOT_HERE : 5);
@@ -86,6 +94,8 @@ static void closed_range(int fd)
 }
 static void marked_range(int fd)
 {
+    if (!close_range)
+        _exit(NOT_HERE);
     say(way(fd));
     if (close_range(CONNECTION, ~0u, 4)) /* CLOSE_RANGE_CLOEXEC */
         _exit(errno == ENOSYS || errno == EINVAL ? NOT_HERE : 5);
