@@ -83,6 +83,28 @@ printf '#include <mpi.h>\nint main(void) { MPI_Win w; MPI_Init(0, 0); MPI_Win_cr
 build "$work/window.c" -o "$work/window" || fail "mpicc.openmpi does not compile"
 expect 52 "" "~MPI_Win_create: .*mpirun of Open MPI" $mpiexec -n 1 "$work/window"
 
+# What Open MPI 5 adds to go on after a rank has died: programs and mpi4py 4 load, and a call is an error.
+cat >"$work/later.c" <<'END'
+#include <mpi.h>
+#include <stdio.h>
+#define ALL(F) F(ack_failed) F(agree) F(failure_ack) F(failure_get_acked) F(get_failed) F(iagree) F(is_revoked) F(revoke) F(shrink)
+#define DECLARE(name) int MPIX_Comm_##name(MPI_Comm comm, ...);
+#define CALL(name) right += MPIX_Comm_##name(MPI_COMM_WORLD, &given, &given) == MPI_ERR_UNSUPPORTED_OPERATION;
+ALL(DECLARE)
+int main(void)
+{
+    int right = 0;
+    void *given = NULL;
+    MPI_Init(NULL, NULL);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    ALL(CALL)
+    printf("%d\n", right);
+    MPI_Finalize();
+}
+END
+build -include /dev/null "$work/later.c" "$library" -o "$work/later" || fail "a name of Open MPI 5 is not there"
+expect 0 9 "" $mpiexec -n 1 "$work/later"
+
 # A library for Open MPI in a program for MPICH: a sentence, not two MPIs
 if type mpicc.mpich >/dev/null 2>&1; then
     printf '#include <mpi.h>\nint size(void) { int n; MPI_Comm_size(MPI_COMM_WORLD, &n); return n; }\n' >"$work/size.c"

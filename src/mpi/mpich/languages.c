@@ -68,6 +68,11 @@ ADDED(MPIX_Comm_failure_get_acked, MPI_Comm comm, MPI_Group *group)
     (void)group;
     return mpi_not_yet_of("MPIX_Comm_failure_get_acked", (void *)(intptr_t)comm);
 }
+ADDED(MPIX_Comm_get_failed, MPI_Comm comm, MPI_Group *group)
+{
+    (void)group;
+    return mpi_not_yet_of("MPIX_Comm_get_failed", (void *)(intptr_t)comm);
+}
 ADDED(MPIX_Comm_revoke, MPI_Comm comm) { return mpi_not_yet_of("MPIX_Comm_revoke", (void *)(intptr_t)comm); }
 ADDED(MPIX_Comm_shrink, MPI_Comm comm, MPI_Comm *made)
 {
