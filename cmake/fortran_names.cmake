@@ -185,7 +185,7 @@ macro(fortran_names_of_mpich)
     endforeach()
   endforeach()
   foreach(pair character=1 logical=4 xint8=1 xint16=2 xint32=4 xint64=8 xreal32=4 xreal64=8 xreal128=16 xcomplex32=8 xcomplex64=16
-          xcomplex128=32 ch=1 l=4 i=4 i1=1 i2=2 i8=8 r=4 d=8 cx=8)
+          xcomplex128=32 ch=1 l=4 i=4 i1=1 i2=2 i8=8 r=4 d=8 cx=8 ch1=1 l4=4 i4=4 r4=4 r8=8 cx8=8 cx16=16) # (the last: MPICH 4.2)
     string(REPLACE "=" ";" pair ${pair})
     list(GET pair 0 type)
     list(GET pair 1 bytes)

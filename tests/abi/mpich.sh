@@ -72,6 +72,44 @@ build "$work/window.c" -o "$work/window" || fail "mpicc.mpich does not compile"
 expect 44 "" "~MPI_Win_create: .*mpiexec --abi=none" $mpiexec -n 1 "$work/window"
 expect 0 "~^ours 2 8 0 8 2 1.*ours 2 8 0 8 2 1$" "" sh -c "env $VARIABLE mpiexec.hydra -n 2 $work/old | tr '\n' ' ' | sed 's/ \$//'"
 
+# Handles of Fortran, and what goes on after a rank has died, are functions of MPICH 4.2; before they were macros, or not there.
+cat >"$work/newer.c" <<'END'
+#include <mpi.h>
+#include <stdio.h>
+#define SAME(type, name, handle)                                                                      \
+    {                                                                                                 \
+        extern int(MPI_##name##_c2f)(type);                                                           \
+        extern type(MPI_##name##_f2c)(int);                                                           \
+        right += (MPI_##name##_c2f)(handle) == (int)handle && (MPI_##name##_f2c)((int)handle) == handle; \
+    }
+extern int MPIX_Comm_get_failed(MPI_Comm, MPI_Group *);
+int main(void)
+{
+    int right = 0;
+    MPI_Comm made;
+    MPI_Group group;
+    MPI_Init(NULL, NULL);
+    MPI_Comm_dup(MPI_COMM_WORLD, &made);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    SAME(MPI_Comm, Comm, made)
+    SAME(MPI_Comm, Comm, MPI_COMM_WORLD)
+    SAME(MPI_Errhandler, Errhandler, MPI_ERRORS_RETURN)
+    SAME(MPI_Group, Group, MPI_GROUP_EMPTY)
+    SAME(MPI_Info, Info, MPI_INFO_ENV)
+    SAME(MPI_Message, Message, MPI_MESSAGE_NO_PROC)
+    SAME(MPI_Op, Op, MPI_SUM)
+    SAME(MPI_Request, Request, MPI_REQUEST_NULL)
+    SAME(MPI_Session, Session, MPI_SESSION_NULL)
+    SAME(MPI_Datatype, Type, MPI_DOUBLE)
+    SAME(MPI_Win, Win, MPI_WIN_NULL)
+    printf("%d %d\n", right, MPIX_Comm_get_failed(MPI_COMM_WORLD, &group) == MPI_SUCCESS);
+    MPI_Finalize();
+}
+END
+build "$work/newer.c" "$library" -o "$work/newer" || fail "a name of MPICH 4.2 is not there"
+expect 0 "11 0" "" $mpiexec -n 1 "$work/newer"
+nm -D "${library%/*}/libmpichfort.so.12" | grep -q __mpi_sizeofs_MOD_mpi_sizeof_r8v || fail "a name of MPICH 4.2 is not there, in Fortran"
+
 # Bounds as of MPI-1, a NULL and an absent status, what programs ask of MPICH beside MPI.
 cat >"$work/bounds.c" <<'END'
 #include <mpi.h>
