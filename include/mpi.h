@@ -683,7 +683,11 @@ MPI_BOTH_(int, MPI_Parrived, (MPI_Request request, int partition, int *flag))
 MPI_BOTH_(int, MPI_Pready, (int partition, MPI_Request request))
 MPI_BOTH_(int, MPI_Pready_list, (int length, const int array_of_partitions[], MPI_Request request))
 MPI_BOTH_(int, MPI_Pready_range, (int partition_low, int partition_high, MPI_Request request))
+#ifdef MPI_OTHER_NUMBERS /* MPI 4.0 had MPI_Count here, and so have MPICH and Open MPI */
+#define MPI_PARTS_(N, A) void *buf, int partitions, MPI_Count count, MPI_Datatype datatype
+#else
 #define MPI_PARTS_(N, A) void *buf, int partitions, N count, MPI_Datatype datatype
+#endif
 MPI_TWINS_(MPI_Precv_init, MPI_Precv_init_c, MPI_PARTS_, int dest, int tag, MPI_Comm comm, MPI_Info info,
     MPI_Request *request)
 MPI_TWINS_(MPI_Psend_init, MPI_Psend_init_c, const MPI_PARTS_, int dest, int tag, MPI_Comm comm, MPI_Info info,

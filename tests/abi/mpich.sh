@@ -142,6 +142,32 @@ END
 build "$work/bounds.c" -o "$work/bounds" || fail "mpicc.mpich does not compile"
 expect 0 "4 -4 20 -4 40 0 16 0 1 1 7 0 0" "" $mpiexec -n 1 "$work/bounds"
 
+# Counts of partitioned messages have 64 bits, as in MPI 4.0.
+cat >"$work/parts.c" <<'END'
+#include <mpi.h>
+#include <stdio.h>
+int main(int argc, char **argv)
+{
+    MPI_Datatype none;
+    MPI_Request pair[2];
+    MPI_Init(&argc, &argv);
+    MPI_Type_contiguous(0, MPI_INT, &none);
+    MPI_Type_commit(&none);
+    MPI_Psend_init("", 1, (MPI_Count)1 << 31, none, 0, 1, MPI_COMM_SELF, MPI_INFO_NULL, &pair[0]);
+    MPI_Precv_init("", 1, (MPI_Count)1 << 31, none, 0, 1, MPI_COMM_SELF, MPI_INFO_NULL, &pair[1]);
+    MPI_Startall(2, pair);
+    MPI_Pready(0, pair[0]);
+    MPI_Waitall(2, pair, MPI_STATUSES_IGNORE);
+    printf("done\n");
+    MPI_Request_free(&pair[0]);
+    MPI_Request_free(&pair[1]);
+    MPI_Type_free(&none);
+    MPI_Finalize();
+}
+END
+build "$work/parts.c" -o "$work/parts" || fail "mpicc.mpich does not compile"
+expect 0 done "" $mpiexec -n 1 "$work/parts"
+
 # What it says of itself, the class of a wrong error handler, a type of MPICH's own: all as MPICH has them.
 cat >"$work/says.c" <<'END'
 #include <mpi.h>
