@@ -61,8 +61,8 @@ program module_mpi
   integer :: ierror, rank, n, wrong = 0, op, key, dup, info, length, eh, type, request, total
   integer :: x(5), y(5), status(MPI_STATUS_SIZE), blocks(2), types(2)
   integer(MPI_ADDRESS_KIND) :: value, at(2), state = 11
-  real :: f(3)
-  double precision :: d(2)
+  real, volatile :: f(3) ! (a call that has MPI_BOTTOM does not name it)
+  double precision, volatile :: d(2)
   logical :: flag
   character(len=20) :: text
   character(len=4) :: cut
