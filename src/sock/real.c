@@ -53,11 +53,18 @@ static long call_early(long number, long a, long b, long c, long d, long e, long
 #define WORDS(...)                          WORDS_OF(__VA_ARGS__, 0, 0, 0, 0, 0, 0)
 #define WORDS_OF(a, b, c, d, e, f, ...)     (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f)
 
+/* For what a newer libc has: who finds it by dlsym finds ours. */
+static long missing(void)
+{
+    errno = ENOSYS;
+    return -1;
+}
+
 #define HOOK(type, name, parameters, arguments)                                                                        \
     static type early_##name parameters                                                                                \
     {                                                                                                                  \
-        type(*found) parameters = (type(*) parameters)dlsym(RTLD_NEXT, #name);                                         \
-        return found arguments;                                                                                        \
+        void *found = dlsym(RTLD_NEXT, #name);                                                                         \
+        return ((type(*) parameters)(found ? found : (void *)missing))arguments;                                       \
     }
 #define CALL(type, name, parameters, arguments, number)                                                                \
     static type early_##name parameters { return (type)call_early(number, WORDS arguments); }
