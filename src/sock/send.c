@@ -152,7 +152,9 @@ static void reader_wake(struct sock_file *file, uint64_t before)
         return;
     }
     bool due = atomic_load_explicit(&file->link->bell_due, memory_order_relaxed);
-    if (needed || due || atomic_load(&out->tail) == before) /* else there are bytes, which have a bell */
+    /* else older bytes are there, which have a bell, or none: the reader may have taken some of these without one */
+    uint64_t taken = atomic_load(&out->tail) - before;
+    if (needed || due || taken < file->link->writer.head - before)
         sock_out_bell(file);
 }
 

@@ -15,6 +15,8 @@ stops() {
 }
 # the bell comes when the process has ended
 stops late_bell "Connection reset by peer, then end" "Connection reset by peer, then end" "!"
+# the bell comes when some of the bytes have been taken
+stops partly told told "!"
 # a byte comes while the other end looks
 stops peek "nothing stopped, the byte is there" "the look stopped, the byte is there" ""
 finish

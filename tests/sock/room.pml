@@ -16,7 +16,8 @@
  * cleared behind the words that say where to wake), -DNO_LOOK (the rings are not looked at behind all that), -DBELL_FOR_ROOM (bells are relied on while they have not ended), -DTAKE_OVER (the second thread puts
  * its place into the word), -DCLEAR_ALWAYS (a thread that goes clears the word of another one),
  * -DTRUST_PLACE (who is at a place gets no bell), -DTAKE_FIRST (bells are taken away before that is said), -DNO_RECHECK (they are
- * taken away though the ring is not empty any more), -DQUIET (bells are left and not looked at where the eventfd is not known). */
+ * taken away though the ring is not empty any more), -DQUIET (bells are left and not looked at where the eventfd is not known),
+ * -DUNTOUCHED (bytes of which the reader has taken the first ones already get no bell). */
 /* -DMORE: none is read, and more are written; both together would take minutes. */
 #ifdef MORE
 #define EACH 0 /* bytes that the first thread reads */
@@ -65,14 +66,25 @@ inline wake(p) /* bell: by the TCP socket */
     fi
 }
 
+/* The next byte that the reader takes is one of those that were published just now. */
+#ifdef UNTOUCHED
+#define OF_THESE tail == old
+#else
+#define OF_THESE tail >= old && tail < head
+#endif
+
 proctype other()
 {
-    byte sent = 0, taken = 0, old, where;
+    byte sent = 0, taken = 0, old, part, where;
     bool won, bell;
     do
     :: sent < EACH ->
-        atomic { old = head; head++ };
-        sent++;
+        if
+        :: part = 1
+        :: sent + 2 <= EACH -> part = 2
+        fi;
+        atomic { old = head; head = head + part };
+        sent = sent + part;
         bell = false;
         where = place;
         if
@@ -81,9 +93,9 @@ proctype other()
         fi;
         if
 #ifdef TRUST_PLACE
-        :: !bell && where == 0 && rung == taken_away && tail == old -> bell = true
+        :: !bell && where == 0 && rung == taken_away && OF_THESE -> bell = true
 #else
-        :: !bell && rung == taken_away && tail == old -> bell = true
+        :: !bell && rung == taken_away && OF_THESE -> bell = true
 #endif
         :: else
         fi;
