@@ -6,13 +6,12 @@
 OLD(MPIX_Query_cuda_support, void) { return 0; }
 OLD(MPIX_Query_rocm_support, void) { return 0; }
 
-#define LATER(name) OLD(name, void *comm) { return mpi_not_yet_of(#name, comm); }
-LATER(MPIX_Comm_ack_failed)
-LATER(MPIX_Comm_agree)
-LATER(MPIX_Comm_failure_ack)
-LATER(MPIX_Comm_failure_get_acked)
-LATER(MPIX_Comm_get_failed)
-LATER(MPIX_Comm_iagree)
-LATER(MPIX_Comm_is_revoked)
-LATER(MPIX_Comm_revoke)
-LATER(MPIX_Comm_shrink)
+OLD(MPIX_Comm_ack_failed, void *comm) { return mpi_not_yet_of("MPIX_Comm_ack_failed", comm); }
+OLD(MPIX_Comm_agree, void *comm) { return mpi_not_yet_of("MPIX_Comm_agree", comm); }
+OLD(MPIX_Comm_failure_ack, void *comm) { return mpi_not_yet_of("MPIX_Comm_failure_ack", comm); }
+OLD(MPIX_Comm_failure_get_acked, void *comm) { return mpi_not_yet_of("MPIX_Comm_failure_get_acked", comm); }
+OLD(MPIX_Comm_get_failed, void *comm) { return mpi_not_yet_of("MPIX_Comm_get_failed", comm); }
+OLD(MPIX_Comm_iagree, void *comm) { return mpi_not_yet_of("MPIX_Comm_iagree", comm); }
+OLD(MPIX_Comm_is_revoked, void *comm) { return mpi_not_yet_of("MPIX_Comm_is_revoked", comm); }
+OLD(MPIX_Comm_revoke, void *comm) { return mpi_not_yet_of("MPIX_Comm_revoke", comm); }
+OLD(MPIX_Comm_shrink, void *comm) { return mpi_not_yet_of("MPIX_Comm_shrink", comm); }

@@ -29,3 +29,28 @@ static int connection_make(const struct sockaddr_in *address)
         _exit(2);
     return fd;
 }
+
+/* A connection to a child, of which END is what it does with its end after the talk, and its exit status. Nobody else has
+ * the end ON that lets this process go on. *FD: the end of this process. */
+static inline pid_t stop_before_bell(int (*end)(int fd, int on), int *fd)
+{
+    struct sockaddr_in address;
+    int listener = listener_make(&address), on[2];
+    if (pipe(on))
+        exit(2);
+    pid_t child = fork();
+    if (child == 0) {
+        close(listener);
+        close(on[0]);
+        int own = connection_make(&address);
+        talk(own, 1);
+        _exit(end(own, on[1]));
+    }
+    close(on[1]);
+    *fd = accept(listener, NULL, NULL);
+    close(listener);
+    talk(*fd, 0);
+    if (dup2(on[0], GO_ON) < 0 || dup2(STDERR_FILENO, STOPPED) < 0)
+        exit(2);
+    return child;
+}
