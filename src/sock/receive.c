@@ -165,9 +165,11 @@ static ssize_t ring_was_empty(struct sock_file *file, enum look look, bool kept)
                (look == LOOK_AT_TIMES && vbase_clock_ns_of_ticks(now - link->looked) > LOOK_NS);
     if (waiting && (due || !kept)) {
         n = bells_take(file, bells);
-        if (n > 0 || n == SOCK_NEXT_PHASE)
-            return SOCK_NEXT_PHASE; /* the end may lie right behind */
-    } else if (!waiting && due) {
+        waiting -= n > 0 ? (uint64_t)n : 0;
+        if (n == SOCK_NEXT_PHASE || (n > 0 && (waiting || !due)))
+            return SOCK_NEXT_PHASE;
+    }
+    if (!waiting && due) { /* also right behind bells: the next write may send one before the next look */
         link->looked = now;
         n = sock_tcp_look(sock_fd(file));
         if (n > 0) /* a bell that was counted meanwhile; else a byte of somebody who knows nothing of the ring */

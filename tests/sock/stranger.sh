@@ -43,6 +43,10 @@ count=$(marked "$work/self" | wc -l)
 ms=$(awk '/getppid/ { print $1 * 1000 }' "$work/self" | awk 'NR == 1 { first = $1 } END { printf "%d", $1 - first }')
 [ "$count" -le $((10 + 2 * ms)) ] || { fail "$count system calls in 4000 exchanges of a joined connection in $ms ms"; tail -n 5 "$work/self"; }
 
+# A stream to a reader that polls: it has one bell in a millisecond, in which the reader looks for the end, and not one for each write.
+read -r bells ms < <("$VIADUCT_BIN/viaduct" sock --after 4 -- "$programs/exchange" stream 50000)
+[ -n "${ms:-}" ] && [ "$bells" -le $((5 + 2 * ms)) ] || fail "${bells:-no} bells in 50000 writes of a stream in ${ms:-no} ms"
+
 expect 0 '~^usage: viaduct sock' '' "$VIADUCT_BIN/viaduct" sock --help
 expect 2 '' '~^usage' "$VIADUCT_BIN/viaduct" sock
 refused() { expect 2 '' "viaduct sock: invalid value '$2' of $1: expected $3" "$VIADUCT_BIN/viaduct" sock "$1" "$2" -- true; }

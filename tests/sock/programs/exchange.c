@@ -7,8 +7,11 @@
  *                         in which nothing may be allocated, by whatever library
  *   exchange pair N       two processes that wait for each other
  *   exchange turns N      the same, told by pipes (100 to 103) when it is their turn, so that what they read is there; the marks
- *                         are around the last N */
+ *                         are around the last N
+ *   exchange stream N     one writes 16 KiB N times, the other one reads; prints how many bytes the kernel has sent for that,
+ *                         and milliseconds */
 #include <arpa/inet.h>
+#include <linux/tcp.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +19,7 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { SIZE = 64 };
@@ -177,6 +181,41 @@ static int turns(int rounds)
     return 0;
 }
 
+static unsigned long long kernel_sent(int fd)
+{
+    struct tcp_info info;
+    socklen_t length = sizeof(info);
+    return getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &length) == 0 ? info.tcpi_bytes_sent : 0;
+}
+
+/* The one that reads never writes: it has not told where it can be woken, and is woken by a byte of TCP. */
+static int stream(int rounds)
+{
+    static char data[16384];
+    unsigned long long before = 0, now;
+    int fd;
+    if (!pair_make(&fd)) {
+        while (read(fd, data, sizeof(data)) > 0)
+            ;
+        _exit(0);
+    }
+    for (int moved = 0; moved < 20; before = now) {
+        if (!whole(fd, data, 1) || usleep(1000))
+            return 1;
+        now = kernel_sent(fd);
+        moved = now - before < SIZE ? moved + 1 : 0;
+    }
+    struct timespec start, end;
+    clock_gettime(CLOCK_MONOTONIC, &start);
+    for (int i = 0; i < rounds; i++)
+        if (write(fd, data, sizeof(data)) != sizeof(data))
+            return 1;
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    printf("%llu %ld\n", kernel_sent(fd) - before,
+           (end.tv_sec - start.tv_sec) * 1000 + (end.tv_nsec - start.tv_nsec) / 1000000);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     if (argc == 3 && strcmp(argv[1], "self") == 0)
@@ -185,6 +224,8 @@ int main(int argc, char **argv)
         return pair(atoi(argv[2]));
     if (argc == 3 && strcmp(argv[1], "turns") == 0)
         return turns(atoi(argv[2]));
+    if (argc == 3 && strcmp(argv[1], "stream") == 0)
+        return stream(atoi(argv[2]));
     if (argc >= 4 && strcmp(argv[1], "call") == 0)
         return call(argv[2], atoi(argv[3]), argc > 4);
     return argc == 2 && strcmp(argv[1], "serve") == 0 ? serve() : 2;
