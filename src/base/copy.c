@@ -27,6 +27,28 @@ void vbase_copy_plain(void *to, const void *from, size_t n)
         line_copy(at, source);
     line_copy(end, last);
 }
+
+void vbase_copy_past(void *target, const void *source, size_t n)
+{
+    char *to = target;
+    const char *from = source;
+    size_t head = -(uintptr_t)to % CACHE_LINE;
+    head = head < n ? head : n;
+    memcpy(to, from, head);
+    for (to += head, from += head, n -= head; n >= CACHE_LINE; to += CACHE_LINE, from += CACHE_LINE, n -= CACHE_LINE) {
+        __m128i part[4];
+        memcpy(part, from, sizeof(part));
+        for (int i = 0; i < 4; i++)
+            _mm_stream_si128((__m128i *)(void *)to + i, part[i]);
+    }
+    memcpy(to, from, n);
+}
+
+void vbase_copy_past_end(void) { _mm_sfence(); }
+bool vbase_copy_past_pays(void) { return __builtin_cpu_is("amd"); }
 #else
 void vbase_copy_plain(void *to, const void *from, size_t n) { memcpy(to, from, n); }
+void vbase_copy_past(void *to, const void *from, size_t n) { memcpy(to, from, n); }
+void vbase_copy_past_end(void) {}
+bool vbase_copy_past_pays(void) { return false; }
 #endif

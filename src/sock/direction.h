@@ -50,6 +50,7 @@ struct sock_source {
     struct sock_pieces *pieces;
     int fd;
     off_t at; /* of a file; -1: what is fetched is gone from there */
+    bool past; /* the bytes are to go past the caches */
     bool end;
 };
 

@@ -70,6 +70,8 @@ struct sock_link {
     struct ring_writer writer;
     uint64_t asked_tail, asked; /* how far the reader was, and ticks, when it was last looked for; writes since then */
     uint32_t unasked;
+    uint32_t pieces; /* large ones that were stored */
+    bool far;        /* a line of the ring that is stored again is dear: the reader has it in another cache */
     int kept[SOCK_TCP_KEPT]; /* what the program has set, while the ring carries (tcp.h) */
 
     /* under `receive` */

@@ -1,6 +1,7 @@
 /* The direction that this side writes: what can be stored now; see stream.h. Everything here runs under link->send. */
 #include "sock/direction.h"
 #include "base/clock.h"
+#include "base/copy.h"
 #include "sock/place.h"
 #include "sock/real.h"
 #include "sock/step.h"
@@ -13,6 +14,9 @@
 #include <sys/ioctl.h>
 
 #define PART             32768 /* of a large write, published alone: the reader copies it meanwhile */
+#define LARGE            16384 /* a piece that may go past the caches */
+#define FAR_PS           6000  /* that storing a line takes, or more, where the reader's cache is far */
+#define TIMED_EVERY      64    /* large pieces; the others go as that one told */
 #define BELL_PATIENCE_MS 1000
 #define LOOK_EVERY       4       /* writes that find a bell there */
 #define LOOK_NS          1000000 /* that the reader takes nothing, until the kernel is asked about it */
@@ -187,6 +191,26 @@ static bool give_back(struct sock_source *source, int fd, const char *data, size
     return size == 0;
 }
 
+/* The ring goes round in two caches. Where these are far from each other each line that is stored again costs a round
+ * trip: then bytes go past the caches, into memory. Some are stored ordinarily all the same, and timed. */
+static ssize_t large_fetch(struct sock_link *link, struct sock_source *source, char *data, size_t size)
+{
+    bool timed = link->pieces++ % TIMED_EVERY == 0;
+    source->past = link->far && !timed;
+    uint64_t start = timed ? clock_ticks() : 0;
+    ssize_t got = source->fetch(source, data, size);
+    source->past = false;
+    if (timed)
+        link->far = vbase_clock_ns_of_ticks(clock_ticks() - start) * 1000 > size / CACHE_LINE * FAR_PS;
+    return got;
+}
+
+static ssize_t source_fetch(struct sock_link *link, struct sock_source *source, char *data, size_t size)
+{
+    return size >= LARGE && vbase_copy_past_pays() ? large_fetch(link, source, data, size)
+                                                   : source->fetch(source, data, size);
+}
+
 /* As much as there is room for: bytes, or what the source said instead of the first. */
 ssize_t sock_out_store(struct sock_file *file, struct sock_source *source, size_t size, bool patient)
 {
@@ -199,7 +223,7 @@ ssize_t sock_out_store(struct sock_file *file, struct sock_source *source, size_
         part = ring_reserve(&ring, &link->writer, part, patient, &data);
         if (unlikely(part == 0 && ring_closed(&ring)))
             sock_out_end(file); /* full when it was closed: there will be no room any more */
-        ssize_t got = part ? source->fetch(source, data, part) : 0;
+        ssize_t got = part ? source_fetch(link, source, data, part) : 0;
         if (part == 0 || got <= 0) {
             source->end = part && got == 0;
             return total || part == 0 ? (ssize_t)total : got;

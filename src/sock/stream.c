@@ -87,13 +87,19 @@ static ssize_t pieces_fetch(struct sock_source *source, char *data, size_t size)
     for (size_t left = size; left;) {
         size_t n = from->piece->iov_len - from->at;
         n = n < left ? n : left;
-        base_copy(data, (const char *)from->piece->iov_base + from->at, n);
+        const char *piece = (const char *)from->piece->iov_base + from->at;
+        if (source->past && n > 0)
+            vbase_copy_past(data, piece, n);
+        else
+            base_copy(data, piece, n);
         data += n;
         left -= n;
         from->at += n;
         if (from->at == from->piece->iov_len)
             from->piece++, from->count--, from->at = 0;
     }
+    if (source->past)
+        vbase_copy_past_end();
     return (ssize_t)size;
 }
 
