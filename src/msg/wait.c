@@ -17,6 +17,7 @@
 #include "msg/wait.h"
 #include <poll.h>
 #include <sys/eventfd.h>
+#include <time.h>
 
 uint32_t vmsg_gap;
 
@@ -34,6 +35,7 @@ static struct {
     struct patience turns;   /* another rank waits on this processor: what is waited for cannot come before a yield */
     uint64_t together;       /* ticks: a wait of so long looks whether ranks share its processor */
     _Atomic bool met;        /* they did at the last look; relaxed */
+    _Atomic uint64_t aside_at; /* ticks: the last step aside; relaxed */
     /* Below: several threads only. */
     _Atomic bool watched;                /* there is a watcher */
     _Atomic uint64_t beside_at;          /* ticks: when a thread last waited beside it; relaxed */
@@ -337,6 +339,19 @@ static void beside_watcher(struct waiting *waiting, uint64_t now, bool (*ready)(
     }
 }
 
+/* The kernel gives a thread that wakes a processor that is idle. Two that yield to each other it leaves where they are,
+ * for tens of milliseconds: so one sleeps for a moment, where there is a processor for each. */
+static bool step_aside(uint64_t now)
+{
+    uint64_t last = atomic_load_explicit(&wait.aside_at, memory_order_relaxed);
+    if (now - last < vbase_clock_ticks_of_ns(TUNED_NS(ASIDE)) || ranks_are_crowded(now))
+        return false;
+    atomic_store_explicit(&wait.aside_at, now, memory_order_relaxed);
+    COUNT(sleeps);
+    (void)nanosleep(&(struct timespec){.tv_nsec = 1}, NULL);
+    return true;
+}
+
 /* Nothing happened in the last round: what to do before the next. True: something has, meanwhile. */
 static bool round_pause(struct waiting *waiting, bool (*ready)(void *), void *context)
 {
@@ -364,6 +379,8 @@ static bool round_pause(struct waiting *waiting, bool (*ready)(void *), void *co
         return watcher_sleep(waiting, ready, context);
     if (waited < patience->yield)
         return nics_spin(waiting);
+    if (patience == &wait.turns && step_aside(now))
+        return false;
     COUNT(yields);
     sched_yield();
     return false;

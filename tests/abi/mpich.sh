@@ -262,7 +262,7 @@ sed 's/libmpich\.so\.12/libmpi.so.12\x00\x00/' "$work/old" >"$patchelf_free" && 
 expect 0 $'ours 2 8 0 8 2 1\nours 2 8 0 8 2 1' "" $mpiexec -n 2 "$patchelf_free"
 
 # Programs of tests/mpi; not those that say a name that MPICH 4.0 has not, or look inside of our engine.
-newer="abi barrier_beside bsend_handler buffers environment errors finalize_asleep forms_wide fortran idle idle_ends inter not_yet \
+newer="abi aside barrier_beside bsend_handler buffers environment errors finalize_asleep forms_wide fortran idle idle_ends inter not_yet \
 packed polling random sessions types_wide wide"
 other="contents" # wants MPI_INTEGER16, see above
 other+=" errhandler" # adds 20,000 error codes, and MPICH 4.0 has no call that removes one
