@@ -13,10 +13,10 @@
 
 /* Past the caches, into memory: whole lines; what is before and behind them by ordinary stores. */
 VEXPORT void vbase_copy_past(void *to, const void *from, size_t n);
-/* It may be faster for lines that a processor far away has in its cache: on AMD's processors, and not on Intel's. */
-VEXPORT bool vbase_copy_past_pays(void);
 /* Stores past the caches are in no order: this comes between them and what publishes them. */
 VEXPORT void vbase_copy_past_end(void);
+/* It may be faster, for lines that a processor far away has in its cache: on AMD's processors, and not on Intel's. */
+VEXPORT bool vbase_copy_past_pays(void);
 
 VEXPORT void vbase_copy_plain(void *to, const void *from, size_t n); /* N is COPY_SHORT at least */
 

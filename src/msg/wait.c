@@ -35,7 +35,8 @@ static struct {
     struct patience turns;   /* another rank waits on this processor: what is waited for cannot come before a yield */
     uint64_t together;       /* ticks: a wait of so long looks whether ranks share its processor */
     _Atomic bool met;        /* they did at the last look; relaxed */
-    _Atomic uint64_t aside_at; /* ticks: the last step aside; relaxed */
+    uint64_t aside;          /* ticks: at least, from one step aside to the next */
+    _Atomic uint64_t aside_at; /* ticks: the last one; relaxed */
     /* Below: several threads only. */
     _Atomic bool watched;                /* there is a watcher */
     _Atomic uint64_t beside_at;          /* ticks: when a thread last waited beside it; relaxed */
@@ -105,6 +106,7 @@ int vmsg_wait_start(void)
     wait.crowded = patience_of(spin_crowded, yield_crowded);
     wait.turns = patience_of(0, yield_crowded);
     wait.together = vbase_clock_ticks_of_ns(TUNED(TOGETHER));
+    wait.aside = vbase_clock_ticks_of_ns(TUNED_NS(ASIDE));
     wait.beside = vbase_clock_ticks_of_ns(TUNED(BESIDE));
     wait.lately = vbase_clock_ticks_of_ns(TUNED(BESIDE_RECENT));
     vmsg_gap = vbase_clock_pauses_of_ns(TUNED(POLL_GAP));
@@ -339,12 +341,12 @@ static void beside_watcher(struct waiting *waiting, uint64_t now, bool (*ready)(
     }
 }
 
-/* The kernel gives a thread that wakes a processor that is idle. Two that yield to each other it leaves where they are,
- * for tens of milliseconds: so one sleeps for a moment, where there is a processor for each. */
+/* Two ranks share a processor, though there is one for each. The kernel leaves threads that yield to each other where
+ * they are for tens of milliseconds; a thread that wakes gets an idle processor. So this one sleeps for a moment. */
 static bool step_aside(uint64_t now)
 {
     uint64_t last = atomic_load_explicit(&wait.aside_at, memory_order_relaxed);
-    if (now - last < vbase_clock_ticks_of_ns(TUNED_NS(ASIDE)) || ranks_are_crowded(now))
+    if (now - last < wait.aside || ranks_are_crowded(now))
         return false;
     atomic_store_explicit(&wait.aside_at, now, memory_order_relaxed);
     COUNT(sleeps);

@@ -71,7 +71,7 @@ struct sock_link {
     uint64_t asked_tail, asked; /* how far the reader was, and ticks, when it was last looked for; writes since then */
     uint32_t unasked;
     uint32_t pieces; /* large ones that were stored */
-    bool far;        /* a line of the ring that is stored again is dear: the reader has it in another cache */
+    bool far;        /* the reader's cache is, as the last piece told that was timed */
     int kept[SOCK_TCP_KEPT]; /* what the program has set, while the ring carries (tcp.h) */
 
     /* under `receive` */

@@ -169,7 +169,7 @@ static ssize_t ring_was_empty(struct sock_file *file, enum look look, bool kept)
         if (n == SOCK_NEXT_PHASE || (n > 0 && (waiting || !due)))
             return SOCK_NEXT_PHASE;
     }
-    if (!waiting && due) { /* also right behind bells: the next write may send one before the next look */
+    if (!waiting && due) { /* at once, where bells were taken: a write before a later look would send another one */
         link->looked = now;
         n = sock_tcp_look(sock_fd(file));
         if (n > 0) /* a bell that was counted meanwhile; else a byte of somebody who knows nothing of the ring */

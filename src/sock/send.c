@@ -14,9 +14,9 @@
 #include <sys/ioctl.h>
 
 #define PART             32768 /* of a large write, published alone: the reader copies it meanwhile */
-#define LARGE            16384 /* a piece that may go past the caches */
-#define FAR_PS           6000  /* that storing a line takes, or more, where the reader's cache is far */
-#define TIMED_EVERY      64    /* large pieces; the others go as that one told */
+#define LARGE            16384 /* bytes of a piece that may go past the caches */
+#define FAR_PS           6000  /* a line that takes longer to store is in a cache that is far */
+#define TIMED_EVERY      64    /* one large piece in so many is stored ordinarily and timed; it decides for the rest */
 #define BELL_PATIENCE_MS 1000
 #define LOOK_EVERY       4       /* writes that find a bell there */
 #define LOOK_NS          1000000 /* that the reader takes nothing, until the kernel is asked about it */
@@ -191,8 +191,8 @@ static bool give_back(struct sock_source *source, int fd, const char *data, size
     return size == 0;
 }
 
-/* The ring goes round in two caches. Where these are far from each other each line that is stored again costs a round
- * trip: then bytes go past the caches, into memory. Some are stored ordinarily all the same, and timed. */
+/* The reader's processor has the lines of the ring in its cache. Where that is far from ours, to store a line again
+ * costs a round trip: then bytes go past the caches, into memory. */
 static ssize_t large_fetch(struct sock_link *link, struct sock_source *source, char *data, size_t size)
 {
     bool timed = link->pieces++ % TIMED_EVERY == 0;
@@ -205,9 +205,10 @@ static ssize_t large_fetch(struct sock_link *link, struct sock_source *source, c
     return got;
 }
 
+/* What a file or a pipe gives is stored by the kernel. */
 static ssize_t source_fetch(struct sock_link *link, struct sock_source *source, char *data, size_t size)
 {
-    return size >= LARGE && vbase_copy_past_pays() ? large_fetch(link, source, data, size)
+    return size >= LARGE && source->pieces && vbase_copy_past_pays() ? large_fetch(link, source, data, size)
                                                    : source->fetch(source, data, size);
 }
 

@@ -1,5 +1,5 @@
-/* base_copy, and the copy past the caches: every length around its borders, from and to every place within a line, beside what must not change; and
- * all distances that are a few bytes behind a page. */
+/* base_copy, and the copy past the caches: every length around their borders, from and to every place within a line,
+ * beside what must not change; and all distances that are a few bytes behind a page. */
 #include "base/base.h"
 #include "check.h"
 

@@ -15,18 +15,22 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Barrier(MPI_COMM_WORLD);
-    bool two = vbase_topology()->cpus >= 2;
+    if (vbase_topology()->cpus < 2) {
+        MPI_Finalize();
+        puts("skip: there is one processor for both ranks");
+        return 77;
+    }
     int first = sched_getcpu();
     MPI_Bcast(&first, 1, MPI_INT, 0, MPI_COMM_WORLD);
     CPU_ZERO(&one);
     CPU_SET(first, &one);
-    two &= sched_setaffinity(0, sizeof(one), &one) == 0;
+    CHECK_EQUAL(sched_setaffinity(0, sizeof(one), &one), 0);
     uint64_t yields = vbase_counters->yields, sleeps = vbase_counters->sleeps;
     for (int i = 0; i < EXCHANGES; i++)
         MPI_Sendrecv_replace(&byte, 1, MPI_BYTE, !rank, 1, !rank, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     uint64_t count[2] = {vbase_counters->yields - yields, vbase_counters->sleeps - sleeps}, all[2];
     MPI_Reduce(count, all, 2, MPI_UINT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
-    if (rank == 0 && two) {
+    if (rank == 0) {
         CHECK(all[0] > EXCHANGES / 4);
         CHECK(all[1] >= 10);
         CHECK(all[1] < all[0] / 4);
