@@ -1,5 +1,5 @@
-# What a rank's memory grows by over verbs, on the double of libibverbs: for an adapter, 4 MiB at most, and for each peer, 24 KiB at most,
-# without what a driver takes.
+# What a rank's memory grows by over verbs, on the double of libibverbs: for an adapter, 4 MiB at most, and for each
+# peer, 24 KiB at most, without what a driver takes. PEERS=1000 takes 1.5 GB and up to a minute.
 # presets: release
 # timeout: 120 takes: 5
 source "$VIADUCT_SOURCE/tests/lib/shell"
@@ -8,16 +8,19 @@ export LD_LIBRARY_PATH=$VIADUCT_BUILD/tests/verbs DOUBLE_MEMORY=$work/memory DOU
 program=$VIADUCT_BUILD/tests/programs/peers
 held() { # FIGURE RANKS TRANSPORT
     rm -f "$work/memory"
-    VIADUCT_TRANSPORTS=$3 run 60 "$mpiexec" -n "$2" "$program"
+    VIADUCT_TRANSPORTS=$3 run 100 "$mpiexec" -n "$2" "$program"
     expect_status 0 "$2 ranks over $3"
     awk -v figure="$1" '$1 == figure { print $2 }' "$work/out"
 }
-few=8 many=40
+few=8 peers=${PEERS:-200}
 adapter=$(($(held begun 2 verbs) - $(held begun 2 tcp)))
 [ -s "$work/memory" ] && fail "the double was used for TCP"
-peer=$((($(held met $many verbs) - $(held met $few verbs)) / (many - few)))
+met=$(held met $((peers + 1)) verbs) mapped=$(awk '$1 == "mapped" { print $2 }' "$work/out")
+peer=$(((met - $(held met $few verbs)) / (peers + 1 - few)))
+mapped=$((mapped / peers))
 [ -s "$work/memory" ] || fail "the double was not used"
-echo "an adapter $adapter bytes, a peer $peer"
+echo "an adapter $adapter bytes, a peer $peer, mapped $mapped"
 [ "$adapter" -gt 1000000 ] && [ "$adapter" -le $((4 << 20)) ] || fail "an adapter takes $adapter bytes"
 [ "$peer" -gt 1000 ] && [ "$peer" -le $((24 << 10)) ] || fail "a peer takes $peer bytes"
+[ "$mapped" -gt 1000 ] && [ "$mapped" -le $((24 << 10)) ] || fail "$mapped bytes are mapped for a peer"
 finish
