@@ -14,6 +14,7 @@
 #include "base/list.h"
 #include "base/log.h"
 #include "base/machine.h"
+#include "base/memory.h"
 #include "base/pool.h"
 #include "base/secret.h"
 #include "base/settings.h"

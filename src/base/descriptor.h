@@ -2,8 +2,13 @@
 #pragma once
 
 #include "base/compiler.h"
+#include <sys/syscall.h>
 #include <sys/types.h>
 #include <unistd.h>
+
+#ifndef SYS_close_range /* headers of before Linux 5.9 */
+#define SYS_close_range 436
+#endif
 
 /* FD is negative where there is none. */
 static inline void base_close(int fd)

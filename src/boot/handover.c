@@ -2,10 +2,7 @@
 #include "boot/handover.h"
 #include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
 
-#define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 
 static uint32_t seats_offset(size_t local_count)
 {
@@ -23,19 +20,9 @@ int vboot_handover_create(int size, int local_count, struct boot_handover_map *m
 {
     uint32_t seats_at = seats_offset((size_t)local_count);
     size_t length = seats_at + (size_t)local_count * sizeof(struct boot_seat) + (size_t)size;
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
-        length > limit.rlim_cur) /* ftruncate would not fail but raise SIGXFSZ */
-        return vbase_fail(ERR_LIMIT,
-                          "the file size limit (ulimit -f) of %llu bytes is below the %zu bytes that %d ranks need",
-                          (unsigned long long)limit.rlim_cur, length, local_count);
-    int fd = memfd_create("viaduct-job", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    if (fd < 0)
-        return vbase_fail_errno(ERR_SYSTEM, "memfd_create for the job's description");
-    if (ftruncate(fd, (off_t)length) < 0 || fcntl(fd, F_ADD_SEALS, SEALS) < 0) {
-        vbase_fail_errno(ERR_SYSTEM, "sizing the job's description to %zu bytes", length);
-        goto close_fd;
-    }
+    int fd, error = vbase_memory_make("viaduct-job", length, F_SEAL_SEAL, &fd);
+    if (error)
+        return error;
     struct boot_handover *header = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (header == MAP_FAILED) {
         vbase_fail_errno(ERR_SYSTEM, "mmap of the job's description");
@@ -79,11 +66,9 @@ static bool header_is_valid(const struct boot_handover *header, size_t length)
 
 int vboot_handover_open(int fd, struct boot_handover_map *map)
 {
-    struct stat status;
-    if (fstat(fd, &status) < 0 || status.st_size < (off_t)sizeof(struct boot_handover) ||
-        (fcntl(fd, F_GET_SEALS) & SEALS) != SEALS)
+    size_t length = vbase_memory_size(fd);
+    if (length < sizeof(struct boot_handover))
         return vbase_fail(ERR_LAUNCHER, "descriptor %d is not the job's description", fd);
-    size_t length = (size_t)status.st_size;
     struct boot_handover *header = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (header == MAP_FAILED)
         return vbase_fail_errno(ERR_SYSTEM, "mmap of the job's description");

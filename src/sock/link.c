@@ -2,6 +2,7 @@
  * behind when they end without closing it is swept up when there seems to be no room. */
 #include "sock/link.h"
 #include "base/clock.h"
+#include "base/memory.h"
 #include "sock/policy.h"
 #include "sock/real.h"
 #include "sock/signal.h"
@@ -63,7 +64,7 @@ uint32_t sock_pass_next(void) { return atomic_fetch_add(&family->passes, 1); }
 static struct sock_family *memory_new(int *fd)
 {
     struct sock_family *made;
-    if ((*fd = sock_memory_make(SOCK_FAMILY_NAME, sizeof(*made))) < 0)
+    if (vbase_memory_make(SOCK_FAMILY_NAME, sizeof(*made), 0, fd) != OK)
         return NULL;
     made = mmap(NULL, sizeof(*made), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, *fd, 0);
     /* what was mapped stays writable, and nothing else will be: a kernel before 5.1 refuses that */

@@ -6,6 +6,7 @@
 #include "sock/place.h"
 #include "base/atomic.h"
 #include "base/clock.h"
+#include "base/memory.h"
 #include "sock/real.h"
 #include "sock/segment.h"
 #include "sock/table.h"
@@ -60,10 +61,10 @@ static _Thread_local int thread_place TLS_QUICK;
 
 static bool board_make(void)
 {
-    int fd = sock_own_keep(sock_memory_make("viaduct-board", sizeof(struct sock_board)));
+    int fd, error = vbase_memory_make("viaduct-board", sizeof(struct sock_board), F_SEAL_SEAL, &fd);
     void *board = MAP_FAILED;
-    if (fd >= 0 && sock_real.fcntl(fd, F_ADD_SEALS, F_SEAL_SEAL) == 0 &&
-        getrandom(&own.id, sizeof(own.id), 0) == sizeof(own.id))
+    fd = sock_own_keep(fd);
+    if (error == OK && fd >= 0 && getrandom(&own.id, sizeof(own.id), 0) == sizeof(own.id))
         board = mmap(NULL, sizeof(struct sock_board), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (board == MAP_FAILED || madvise(board, sizeof(own.board->place), MADV_POPULATE_WRITE) != 0) {
         if (board != MAP_FAILED)
@@ -252,7 +253,7 @@ struct sock_peer *sock_peer_take(uint64_t id, int fd)
         else if (!peers[i].users && !free)
             free = &peers[i];
     }
-    if (!found && free && sock_memory_fits(fd, sizeof(struct sock_board))) {
+    if (!found && free && vbase_memory_size(fd) == sizeof(struct sock_board)) {
         void *board = mmap(NULL, sizeof(struct sock_board), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
         if (board != MAP_FAILED) {
             *free = (struct sock_peer){.id = id, .board = board};

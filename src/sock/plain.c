@@ -9,6 +9,7 @@
     type sock_plain_##name parameters { return sock_real.name arguments; }
 PLAIN(ssize_t, read, (int fd, void *data, size_t size), (fd, data, size))
 PLAIN(ssize_t, write, (int fd, const void *data, size_t size), (fd, data, size))
+PLAIN(int, fcntl, (int fd, int command, long argument), (fd, command, argument))
 PLAIN(ssize_t, sendmsg, (int fd, const struct msghdr *message, int flags), (fd, message, flags))
 PLAIN(ssize_t, recvmsg, (int fd, struct msghdr *message, int flags), (fd, message, flags))
 PLAIN(long, syscall, (long number, long a, long b, long c, long d, long e, long f), (number, a, b, c, d, e, f))

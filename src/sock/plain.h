@@ -7,6 +7,7 @@
 #define read    sock_plain_read
 #define write   sock_plain_write
 #define close   sock_plain_close
+#define fcntl   sock_plain_fcntl
 #define sendmsg sock_plain_sendmsg
 #define recvmsg sock_plain_recvmsg
 #define syscall sock_plain_syscall

@@ -1,5 +1,6 @@
 /* Processes that this one makes: its connections get one more holder, or one that nobody can count. */
 #include "sock/process.h"
+#include "base/descriptor.h"
 #include "sock/file.h"
 #include "sock/hooks.h"
 #include "sock/inherit.h"
@@ -17,9 +18,6 @@
 
 #ifndef SYS_io_uring_setup
 #define SYS_io_uring_setup 425
-#endif
-#ifndef SYS_close_range
-#define SYS_close_range 436
 #endif
 #ifndef SYS_clone3
 #define SYS_clone3 435

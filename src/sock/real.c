@@ -1,14 +1,10 @@
 /* Where the real functions are found; see real.h. A function that is more than a system call is looked up at its
  * first call if that comes before the constructor. */
 #include "sock/real.h"
+#include "base/descriptor.h"
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <sys/syscall.h>
-
-#ifndef SYS_close_range
-#define SYS_close_range 436
-#endif
 
 long sock_raw(long number, long a, long b, long c, long d, long e, long f)
 {

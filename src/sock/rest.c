@@ -3,6 +3,7 @@
  * them by one compare-and-swap. The bytes are moved by system calls, so that a lack of memory is an error. These go
  * past libc, where a thread could be cancelled in them: the caller has a lock, or a fork is under way. */
 #include "sock/rest.h"
+#include "base/memory.h"
 #include "sock/real.h"
 #include "sock/segment.h"
 #include "sock/table.h"
@@ -53,8 +54,8 @@ static struct head *head_map(int fd)
 bool sock_rest_open(void)
 {
     struct head *made;
-    int fd = head ? -1 : sock_memory_make("viaduct-rest", FILE_SIZE);
-    if (fd < 0)
+    int fd;
+    if (head || vbase_memory_make("viaduct-rest", FILE_SIZE, F_SEAL_SEAL, &fd) != OK)
         return head;
     if (room_make(fd, 0, HEAD_SIZE) && (made = head_map(fd))) {
         made->magic = MAGIC;
@@ -80,7 +81,7 @@ void sock_rest_forget(void)
 
 bool sock_rest_adopt(int fd)
 {
-    struct head *found = sock_memory_fits(fd, FILE_SIZE) ? head_map(fd) : NULL;
+    struct head *found = vbase_memory_size(fd) == FILE_SIZE ? head_map(fd) : NULL;
     if (!found)
         return false;
     if (found->magic != MAGIC || (memory = sock_own_keep(fd)) < 0) {

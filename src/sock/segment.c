@@ -1,5 +1,6 @@
 /* Making, checking and mapping segments; see segment.h. */
 #include "sock/segment.h"
+#include "base/memory.h"
 #include "sock/real.h"
 #include "sock/table.h"
 
@@ -8,15 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
 #endif
 #define RESERVED (MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE)
-#define SEALS    (F_SEAL_SHRINK | F_SEAL_GROW)
 #define TO_KEEP 8192 /* of the mappings that the system allows us, for the program */
 
 static const uint32_t level_size[RING_LEVELS] = {4096, 16384, 65536, 262144, 4194304};
@@ -135,33 +133,12 @@ void sock_pages_leave(void *pages)
         munmap(begin, *(size_t *)(void *)begin);
 }
 
-/* Files may be limited in size: that applies here, with a signal. */
-int sock_memory_make(const char *name, size_t size)
-{
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < size)
-        return -1;
-    int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    if (fd >= 0 && ftruncate(fd, (off_t)size) == 0 && sock_real.fcntl(fd, F_ADD_SEALS, SEALS) == 0)
-        return fd;
-    if (fd >= 0)
-        sock_real.close(fd);
-    return -1;
-}
-
-bool sock_memory_fits(int fd, size_t size)
-{
-    struct stat status;
-    int seals = sock_real.fcntl(fd, F_GET_SEALS, 0);
-    return seals >= 0 && (seals & SEALS) == SEALS && fstat(fd, &status) == 0 && status.st_size == (off_t)size;
-}
-
 int sock_segment_make(uint32_t number, const uint64_t cookie[2], struct sock_mapping *mapping)
 {
-    int fd = sock_memory_make("viaduct-sock", segment_size());
-    if (fd < 0)
+    int fd;
+    if (vbase_memory_make("viaduct-sock", segment_size(), F_SEAL_SEAL, &fd) != OK)
         return -1;
-    if (sock_real.fcntl(fd, F_ADD_SEALS, F_SEAL_SEAL) != 0 || !segment_map(fd, number, mapping)) {
+    if (!segment_map(fd, number, mapping)) {
         sock_real.close(fd);
         return -1;
     }
@@ -181,7 +158,7 @@ static bool cookie_fits(uint64_t said, uint64_t known) { return said == known ||
 
 bool sock_segment_take(int fd, uint32_t number, const uint64_t cookie[2], struct sock_mapping *mapping)
 {
-    if (!sock_memory_fits(fd, segment_size()) || !segment_map(fd, number, mapping))
+    if (vbase_memory_size(fd) != segment_size() || !segment_map(fd, number, mapping))
         return false;
     const struct sock_segment *words = mapping->words;
     if (words->magic == SEGMENT_MAGIC && words->version == SEGMENT_VERSION && words->size == segment_size() &&

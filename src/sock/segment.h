@@ -73,11 +73,6 @@ struct sock_mapping {
 void *sock_pages_take(size_t size);
 void sock_pages_leave(void *pages); /* or NULL */
 
-/* A memfd of that size, close-on-exec, sealed against resizing; more seals may follow. -1: none. */
-int sock_memory_make(const char *name, size_t size);
-/* It is of that size, and stays so. */
-bool sock_memory_fits(int fd, size_t size);
-
 uint32_t sock_level_size(unsigned level);
 /* Where a level of a direction begins. */
 char *sock_level_data(const struct sock_mapping *mapping, unsigned direction, unsigned level);

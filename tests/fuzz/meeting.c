@@ -1,5 +1,6 @@
 /* The packet by which two sockets programs meet, with any descriptors: what is no packet leaves nothing open, and what is
  * one gives a segment, a board and an eventfd that are as they should be, or are refused. */
+#include "base/memory.h"
 #include "fuzz.h"
 #include "check.h"
 #include "sock/packet.h"
@@ -34,7 +35,9 @@ static int descriptor(struct sock_mapping *made)
     case 0: return eventfd(0, EFD_NONBLOCK);
     case 1: return open("/dev/null", O_RDWR);
     case 2: return memfd_create("fuzz", MFD_ALLOW_SEALING);
-    case 3: return sock_memory_make("fuzz", fuzz_below(2) ? 4096 : 65536 * fuzz_below(200));
+    case 3:
+        CHECK_EQUAL(vbase_memory_make("fuzz", fuzz_below(2) ? 4096 : 65536 * fuzz_below(200), 0, &fd), OK);
+        return fd;
     case 4: return sock_board_open(&id, &fd) ? dup(fd) : -1;
     default:
         if (made->words)

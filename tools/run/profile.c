@@ -7,7 +7,6 @@
 #include "vi/shm/segment.h"
 #include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <time.h>
 
 #define EVENTS_ALL   (1u << 20) /* of a job: a viewer that must hold more is slow */
@@ -50,17 +49,12 @@ static uint32_t room_for_events(const struct run_job *job)
                                       : room;
 }
 
-/* A file beyond RLIMIT_FSIZE would kill us with SIGXFSZ. */
 static int file_make(struct run_profile *profile, const struct profile_header *header, size_t length)
 {
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < length)
-        return vbase_fail(
-            ERR_LIMIT, "--report needs %zu bytes of shared memory, more than the file size limit (ulimit -f)", length);
-    profile->fd = memfd_create("viaduct-profile", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    if (profile->fd < 0 || ftruncate(profile->fd, (off_t)length) < 0 ||
-        pwrite(profile->fd, header, sizeof *header, 0) != (ssize_t)sizeof *header ||
-        fcntl(profile->fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0)
+    int error = vbase_memory_make("viaduct-profile", length, F_SEAL_SEAL, &profile->fd);
+    if (error)
+        return error;
+    if (pwrite(profile->fd, header, sizeof *header, 0) != (ssize_t)sizeof *header)
         return vbase_fail_errno(ERR_SYSTEM, "shared memory for --report");
     void *map = mmap(NULL, length, PROT_READ, MAP_SHARED, profile->fd, 0);
     if (map == MAP_FAILED)

@@ -12,13 +12,8 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
-
-#ifndef SYS_close_range
-#define SYS_close_range 436
-#endif
 
 #define CLEAR_NS 2000000000ull
 #define SWEEPS   200

@@ -9,9 +9,7 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 
-#define SEALS        (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 #define SHARED_ALIGN (2ull << 20)
 #define SHARED_MOST  (64ull << 30) /* of one rank */
 #define SHARED_ALL   (1ull << 40)  /* of all together */
@@ -64,13 +62,8 @@ static int write_header(int fd, const struct shm_segment *plan)
                                 .ranks = plan->ranks,
                                 .shared_each = plan->shared_each,
                                 .size = plan->size};
-    if (ftruncate(fd, (off_t)plan->size) != 0)
-        return vbase_fail_errno(errno == EFBIG ? ERR_LIMIT : ERR_SYSTEM,
-                                "ftruncate of the node's segment to %llu bytes", (unsigned long long)plan->size);
     if (pwrite(fd, &header, sizeof(header), 0) != (ssize_t)sizeof(header))
         return vbase_fail_errno(ERR_SYSTEM, "writing the head of the node's segment");
-    if (fcntl(fd, F_ADD_SEALS, SEALS) != 0)
-        return vbase_fail_errno(ERR_SYSTEM, "sealing the node's segment");
     return OK;
 }
 
@@ -83,9 +76,9 @@ int shm_segment_create(int ranks, int *fd)
     error = plan_within_limits(&plan, (uint32_t)ranks);
     if (error)
         return error;
-    made = memfd_create("viaduct", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    if (made < 0)
-        return vbase_fail_errno(ERR_SYSTEM, "memfd_create");
+    error = vbase_memory_make("viaduct", plan.size, F_SEAL_SEAL, &made);
+    if (error)
+        return error;
     error = write_header(made, &plan);
     if (error) {
         close(made);
@@ -99,12 +92,9 @@ int shm_segment_create(int ranks, int *fd)
 static int check_segment(int fd, uint32_t ranks, struct shm_segment *segment)
 {
     struct shm_header header;
-    struct stat st;
-    int seals = fcntl(fd, F_GET_SEALS);
-    if (seals < 0 || (seals & SEALS) != SEALS)
+    uint64_t size = vbase_memory_size(fd);
+    if (size == 0)
         return vbase_fail(ERR_PROTOCOL, "descriptor %d is not a sealed segment", fd);
-    if (fstat(fd, &st) != 0)
-        return vbase_fail_errno(ERR_SYSTEM, "fstat of the node's segment");
     if (pread(fd, &header, sizeof(header), 0) != (ssize_t)sizeof(header))
         return vbase_fail(ERR_PROTOCOL, "the node's segment has no head");
     if (header.magic != SHM_MAGIC)
@@ -115,8 +105,8 @@ static int check_segment(int fd, uint32_t ranks, struct shm_segment *segment)
         return vbase_fail(ERR_PROTOCOL, "the node's segment is for %llu ranks, not for %u",
                           (unsigned long long)header.ranks, ranks);
     shm_segment_plan(segment, ranks, header.shared_each);
-    if (header.size != segment->size || (uint64_t)st.st_size != segment->size)
-        return vbase_fail(ERR_PROTOCOL, "the node's segment has %llu bytes, not %llu", (unsigned long long)st.st_size,
+    if (header.size != segment->size || size != segment->size)
+        return vbase_fail(ERR_PROTOCOL, "the node's segment has %llu bytes, not %llu", (unsigned long long)size,
                           (unsigned long long)segment->size);
     return OK;
 }
