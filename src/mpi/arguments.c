@@ -85,6 +85,8 @@ int mpi_arguments(const char *call, const struct mpi_argument *list)
             error = object_check(call, one, thing, &object);
         if (object && !thing && (one->kind->kind == KIND_COMM || one->kind->kind == KIND_SESSION))
             thing = object;
+        if (!thing && one->want == WANT_THING)
+            thing = (struct mpi_thing *)one->value;
     }
     return error;
 }

@@ -16,7 +16,8 @@ enum mpi_want {
     WANT_DIST_GRAPH, /* one with a distributed graph */
     WANT_HINTS,   /* an info object, or none */
     WANT_GIVEN,   /* not NULL */
-    WANT_RUNNING  /* MPI runs; so it must for all handles but those of info and error handlers */
+    WANT_RUNNING, /* MPI runs; so it must for all handles but those of info and error handlers */
+    WANT_THING    /* nothing: what is wrong with the others is raised on this thing */
 };
 struct mpi_argument {
     enum mpi_want want;
@@ -44,9 +45,10 @@ struct mpi_argument {
 #define GIVEN_AS(pointer, name) {WANT_GIVEN, NULL, pointer, name}
 #define GIVEN_IF(needed, pointer, name) GIVEN_AS((needed) ? (const void *)(pointer) : "", name)
 #define RUNNING {WANT_RUNNING}
+#define RAISED_ON(thing) {WANT_THING, NULL, thing}
 
 /* Checks the arguments of CALL one after the other and raises what is wrong with the first that is not as wanted, on
- * the first communicator or session among them. */
+ * the first communicator, session or RAISED_ON among them. */
 int mpi_arguments(const char *call, const struct mpi_argument *list);
 #define ARGUMENTS(...) ((const struct mpi_argument[]){__VA_ARGS__, {0}})
 /* The arguments of the entry that this is written in; and the same in a call that can wait, which shows where the

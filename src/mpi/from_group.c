@@ -74,7 +74,7 @@ ENTRY(MPI_Comm_create_from_group)(MPI_Group group, const char *stringtag, MPI_In
     ENTER("MPI_Comm_create_from_group");
     struct mpi_thing none = NO_COMM;
     return handler_check(NAME, errhandler, &none)
-               ?: CHECK(GROUP_OF(group), HINTS(info), GIVEN(newcomm))
+               ?: CHECK(RAISED_ON(&none), GROUP_OF(group), HINTS(info), GIVEN(newcomm))
                       ?: mpi_hints_give(NAME, comm_from_group(NAME, &none, mpi_group_at(group), stringtag, newcomm),
                                         newcomm, info);
 }
@@ -150,7 +150,7 @@ ENTRY(MPI_Intercomm_create_from_groups)(MPI_Group local_group, int local_leader,
     ENTER("MPI_Intercomm_create_from_groups");
     struct mpi_thing none = NO_COMM;
     return handler_check(NAME, errhandler, &none)
-               ?: CHECK(GROUP_OF(local_group), HINTS(info), GIVEN(newintercomm))
+               ?: CHECK(RAISED_ON(&none), GROUP_OF(local_group), HINTS(info), GIVEN(newintercomm))
                       ?: mpi_hints_give(NAME, inter_from_groups(NAME, &none, mpi_group_at(local_group), local_leader,
                                                                 remote_group, remote_leader, stringtag, newintercomm),
                                         newintercomm, info);

@@ -272,6 +272,32 @@ static void inter_check(MPI_Session session)
     CHECK_OK(MPI_Group_free(&all));
 }
 
+static int raised;
+static void error_count(MPI_Comm *comm, int *error, ...)
+{
+    (void)comm, (void)error;
+    raised++;
+}
+
+/* Whatever is wrong with a call that makes a communicator of groups goes to the handler that it was given. */
+static void handler_of_call_check(MPI_Group group)
+{
+    MPI_Comm comm;
+    MPI_Errhandler counts;
+    MPI_Info freed;
+    CHECK_OK(MPI_Info_create(&freed));
+    MPI_Info stale = freed;
+    CHECK_OK(MPI_Info_free(&freed));
+    CHECK_OK(MPI_Comm_create_errhandler(error_count, &counts));
+    CHECK_CLASS(MPI_Comm_create_from_group(MPI_GROUP_NULL, "x", MPI_INFO_NULL, counts, &comm), MPI_ERR_GROUP);
+    CHECK_CLASS(MPI_Comm_create_from_group(group, "x", stale, counts, &comm), MPI_ERR_INFO);
+    CHECK_CLASS(MPI_Comm_create_from_group(group, "x", MPI_INFO_NULL, counts, NULL), MPI_ERR_ARG);
+    CHECK_CLASS(MPI_Intercomm_create_from_groups(MPI_GROUP_NULL, 0, group, 0, "x", MPI_INFO_NULL, counts, &comm),
+                MPI_ERR_GROUP);
+    CHECK_EQUAL(raised, 4);
+    CHECK_OK(MPI_Errhandler_free(&counts));
+}
+
 static void errors_check(MPI_Session session)
 {
     MPI_Group all, none, other_all, mixed;
@@ -289,6 +315,7 @@ static void errors_check(MPI_Session session)
     CHECK_CLASS(MPI_Comm_create_group(ours, other_all, 1, &comm), MPI_ERR_GROUP);
     CHECK_OK(MPI_Comm_create(ours, MPI_GROUP_EMPTY, &comm));
     CHECK_OK(MPI_Comm_free(&ours));
+    handler_of_call_check(all);
     CHECK_OK(MPI_Group_rank(all, &me));
     CHECK_OK(MPI_Group_size(all, &ranks));
     memset(text, 'y', sizeof text - 1);
