@@ -147,7 +147,9 @@ ENTRY(MPI_T_event_set_dropped_handler)(MPI_T_event_registration handle,
     struct tool_registration *registration = error ? NULL : registration_at(handle);
     if (!registration)
         return error ?: MPI_T_ERR_INVALID_HANDLE;
+    base_lock(&mpi_tool_lock);
     registration->dropped = dropped_cb_function;
+    base_unlock(&mpi_tool_lock);
     return MPI_SUCCESS;
 }
 

@@ -176,7 +176,8 @@ fi
 # Programs of tests/mpi; not those that say a name that Open MPI 4 has not, or look inside of our engine.
 newer="abi absolute aside barrier_beside bsend_handler buffers collective_random collective_wide environment errors finalize_asleep \
 forms_wide fortran hello hints huge idle idle_ends info info_early inter inter_collective makers_memory neighbor not_yet packed \
-partitioned persistent_freed polling proc_null random session_under_way sessions sessions_threads tool types_wide wide"
+partitioned persistent_freed polling proc_null random session_under_way sessions sessions_threads tool tool_threads types_wide \
+wide"
 other="contents" # wants MPI_INTEGER16
 other+=" errhandler" # adds 20,000 error codes, and Open MPI 4 has no call that removes one
 other+=" inter_many withdrawn_number" # minutes on a busy machine, and nothing that an ABI changes
