@@ -1,10 +1,11 @@
 /* coll/hall: which calls are carried out in a hall, and what they need for it (hall.h).
  *
  * A group gets a hall at its first suitable call that may block and in which all members wait for all, and an annex at
- * such a call when the third call needs one, so groups that live for a moment pay little. Rooted calls open nothing: a
- * root whose message is under way may go on before the others have begun, and programs rely on it. Suitability depends
- * only on what is the same on all members, and either all members get the memory or none, so all decide alike; which
- * way they take then is the plan's (choose.h). Only the root of a broadcast knows its length, and tells it in the hall.
+ * such a call when the third call needs one, so groups that live for a moment pay little. Until then sums of such a
+ * kind do without, with operands in the same order (without_desks). Rooted calls open nothing: a root whose message is
+ * under way may go on before the others have begun, and programs rely on it. Suitability depends only on what is the
+ * same on all members, and either all members get the memory or none, so all decide alike; which way they take then is
+ * the plan's (choose.h). Only the root of a broadcast knows its length, and tells it in the hall.
  *
  * Calls that do not block take the tracks behind the first by turns. A persistent one has a track of its own, because
  * members start them in orders of their own; which are free is agreed on when it is prepared.
@@ -92,6 +93,12 @@ static int open_hall(struct coll_group *group)
     return OK;
 }
 
+/* Whether no member may leave such a call before all have begun it. */
+static inline bool all_meet(enum coll_kind kind)
+{
+    return kind != COLL_BCAST && kind != COLL_REDUCE && !coll_is_scan(kind);
+}
+
 /* Whether a call that needs the annex has it; if not, it counts. */
 static bool annex(struct coll_group *group, struct hall_annex *annex)
 {
@@ -130,6 +137,22 @@ static bool direct(struct coll_hall *hall)
     if (!hall->reads)
         vcoll_plan_without(&hall->plan, COLL_DIRECT);
     return hall->reads;
+}
+
+/* The way of a call as long as there are no desks for it. By messages operands meet in another order, and the same sum
+ * must have the same bits each time. */
+static COLD enum coll_way without_desks(const struct coll_call *call)
+{
+    struct coll_hall *hall = call->group->hall;
+    if (!call->reduction.kernel || !all_meet(call->kind))
+        return COLL_MESSAGE;
+    if (direct(hall))
+        return COLL_DIRECT;
+    if (hall->desks.needs <= ANNEX_AFTER) {
+        hall->desks.needs = ANNEX_AFTER;
+        open_annexes(call->group);
+    }
+    return hall->desks.memory ? COLL_DESK : COLL_MESSAGE;
 }
 
 /* ---- calls ---- */
@@ -186,12 +209,6 @@ static inline __attribute__((always_inline)) uint64_t payload(const struct coll_
     default:
         return coll_side_bytes(&call->receive);
     }
-}
-
-/* Whether no member may leave such a call before all have begun it. */
-static inline bool all_meet(enum coll_kind kind)
-{
-    return kind != COLL_BCAST && kind != COLL_REDUCE && !coll_is_scan(kind);
 }
 
 static void first_meeting(struct coll_group *group)
@@ -279,7 +296,9 @@ bool vcoll_hall_run(const struct coll_call *call, int *error)
     struct coll_visit visit;
     enum coll_way way = way_of(call, true);
     struct coll_hall *hall = call->group->hall;
-    if (way == COLL_MESSAGE || (way == COLL_DESK && !annex(call->group, &hall->desks)))
+    if (way == COLL_DESK && !annex(call->group, &hall->desks))
+        way = without_desks(call);
+    if (way == COLL_MESSAGE)
         return false;
     if (call->kind == COLL_BCAST) {
         *error = broadcast(call);
