@@ -176,23 +176,29 @@ int sock_posix_spawn_file_actions_adddup2(void *actions, int fd, int to)
     return sock_real.posix_spawn_file_actions_adddup2(actions, fd, to);
 }
 
-int sock_posix_spawn(pid_t *pid, const char *path, const void *actions, const void *attributes, char *const argv[],
-                     char *const envp[])
+typedef int spawn(int *child, const char *path, const void *actions, const void *attributes, char *const argv[],
+                  char *const envp[]);
+_Static_assert(_Generic((pid_t)0, int: 1, default: 0), "one type serves a number of a process and a descriptor of it");
+
+static int spawned(spawn *real, int *child, const char *path, const void *actions, const void *attributes,
+                   char *const argv[], char *const envp[])
 {
     char *const *given = sock_inherit_begin(path, envp, actions ? SOCK_CHILD_COPIES : SOCK_CHILD);
-    int result = sock_real.posix_spawn(pid, path, actions, attributes, argv, given);
+    int result = real(child, path, actions, attributes, argv, given);
     sock_inherit_end(given, envp);
-    return result;
+    return result < 0 ? ENOSYS : result; /* they say what went wrong by their result */
 }
 
-int sock_posix_spawnp(pid_t *pid, const char *path, const void *actions, const void *attributes, char *const argv[],
-                      char *const envp[])
-{
-    char *const *given = sock_inherit_begin(path, envp, actions ? SOCK_CHILD_COPIES : SOCK_CHILD);
-    int result = sock_real.posix_spawnp(pid, path, actions, attributes, argv, given);
-    sock_inherit_end(given, envp);
-    return result;
-}
+#define SPAWN(name)                                                                                                    \
+    int sock_##name(int *child, const char *path, const void *actions, const void *attributes, char *const argv[],     \
+                    char *const envp[])                                                                                \
+    {                                                                                                                  \
+        return spawned(sock_real.name, child, path, actions, attributes, argv, envp);                                  \
+    }
+SPAWN(posix_spawn)
+SPAWN(posix_spawnp)
+SPAWN(pidfd_spawn)
+SPAWN(pidfd_spawnp)
 
 /* Their children get the environment of this process: what tells them what is left to them stands there meanwhile. If
  * another thread has changed it by then, it stays. */

@@ -630,6 +630,23 @@ static void left_by_spawn(char *command)
         waitpid(child, NULL, 0);
 }
 
+/* Newer libcs have it. Where only the library has it, it says so. */
+extern int pidfd_spawnp(int *child, const char *file, const posix_spawn_file_actions_t *actions,
+                        const posix_spawnattr_t *attributes, char *const argv[], char *const envp[])
+    __attribute__((weak));
+
+static void left_by_pidfd(char *command)
+{
+    char *words[] = {"sh", "-c", command, NULL};
+    extern char **environ;
+    siginfo_t ended;
+    int child, error = pidfd_spawnp ? pidfd_spawnp(&child, "sh", NULL, NULL, words, environ) : ENOSYS;
+    if (error == 0 && waitid((idtype_t)3 /* P_PIDFD */, (id_t)child, &ended, WEXITED) == 0)
+        close(child);
+    else if (error == ENOSYS)
+        left_by_spawn(command);
+}
+
 static void left_by_system(char *command) { (void)!system(command); }
 static void left_by_popen(char *command)
 {
@@ -683,6 +700,7 @@ static void left_to_programs(int fd, void (*run)(char *command))
 }
 static void left_fork_client(int fd) { left_to_programs(fd, left_by_fork); }
 static void left_spawn_client(int fd) { left_to_programs(fd, left_by_spawn); }
+static void left_pidfd_client(int fd) { left_to_programs(fd, left_by_pidfd); }
 static void left_system_client(int fd) { left_to_programs(fd, left_by_system); }
 static void left_popen_client(int fd) { left_to_programs(fd, left_by_popen); }
 static void left_actions_client(int fd)
@@ -2036,6 +2054,7 @@ static const struct {
     {"exec, bytes are there", left_exec_client, left_server_programs},
     {"exec by children, bytes are there", left_fork_client, left_server_programs},
     {"spawned, bytes are there", left_spawn_client, left_server_programs},
+    {"spawned with a descriptor, bytes are there", left_pidfd_client, left_server_programs},
     {"spawned with a copy", spawned_copy_client, spawned_copy_server},
     {"spawned with a copy, bytes are there", left_actions_client, left_server_programs},
     {"system, bytes are there", left_system_client, left_server_programs},
