@@ -33,13 +33,17 @@ void mpi_check_ends(struct msg_request *operation) COLD;
 struct mpi_comm;
 struct coll_schedule;
 int mpi_check_calls_open(void) COLD; /* takes what they need, so that a call needs no memory for it */
-int mpi_check_call(struct mpi_comm *comm, const char *call, int root, int64_t bytes) COLD;
+struct mpi_lengths {
+    int64_t bytes; /* of the payload */
+    int64_t given; /* the same; of calls in which each gives as much as it gets from each: what it gives */
+};
+int mpi_check_call(struct mpi_comm *comm, const char *call, int root, struct mpi_lengths lengths) COLD;
 /* The same of a call that does not block: prepared by all behind the call itself, THEN, which is launched when it has
  * passed. Done: that is over, too, or it has failed, which is raised by the caller. Drop it when it is done, or was not
  * launched. A rank without memory for it, or for the call itself (refuse), tells the others: it fails on all. */
 struct mpi_call_check;
 void mpi_check_call_refuse(struct mpi_comm *comm) COLD;
-int mpi_check_call_prepare(struct mpi_comm *comm, const char *call, int root, int64_t bytes,
+int mpi_check_call_prepare(struct mpi_comm *comm, const char *call, int root, struct mpi_lengths lengths,
                            struct mpi_call_check **out) COLD;
 int mpi_check_call_launch(struct mpi_call_check *check, struct coll_schedule *then) COLD;
 bool mpi_check_call_done(const struct mpi_call_check *check) COLD;

@@ -13,7 +13,7 @@ struct note {
     char call[40];
     int32_t rank, root; /* root: MPI_CHECK_NO_ROOT where there is none */
     uint64_t place;     /* see mpi_check_mark */
-    int64_t bytes;      /* MPI_CHECK_ANY_LENGTH: unknown */
+    struct mpi_lengths lengths; /* MPI_CHECK_ANY_LENGTH: unknown */
 };
 /* Of ranks that follow each other: the first, but one that knows its length before one that does not, and the first
  * that differs from it. */
@@ -42,14 +42,15 @@ static bool note_is_same(const struct note *a, const struct note *b)
     return a->root == b->root && strcmp(a->call, b->call) == 0;
 }
 
-static bool length_is_same(const struct note *a, const struct note *b)
+static bool length_is_same(int64_t a, int64_t b)
 {
-    return a->bytes == b->bytes || a->bytes == MPI_CHECK_ANY_LENGTH || b->bytes == MPI_CHECK_ANY_LENGTH;
+    return a == b || a == MPI_CHECK_ANY_LENGTH || b == MPI_CHECK_ANY_LENGTH;
 }
 
 static bool notes_agree(const struct note *a, const struct note *b)
 {
-    return note_is_same(a, b) && length_is_same(a, b);
+    return note_is_same(a, b) && length_is_same(a->lengths.bytes, b->lengths.bytes) &&
+           length_is_same(a->lengths.given, b->lengths.given);
 }
 
 /* LOWER, UPPER: of the lower ranks and of those behind them; the result takes the place of UPPER. */
@@ -66,14 +67,14 @@ static void notes_join(void *context, const void *lower, void *upper, size_t cou
         before.other = behind.other;
         before.differ = true;
     }
-    if (!before.differ && before.first.bytes == MPI_CHECK_ANY_LENGTH)
+    if (!before.differ && before.first.lengths.bytes == MPI_CHECK_ANY_LENGTH)
         before.first = behind.first;
     memcpy(upper, &before, sizeof before);
 }
 
 /* One element, so that no algorithm cuts it. */
 static struct coll_call check_fill(struct mpi_call_check *check, struct mpi_comm *comm, const char *call, int root,
-                                   int64_t bytes)
+                                   struct mpi_lengths lengths)
 {
     size_t length = strlen(call);
     if (length > 2 && strcmp(call + length - 2, "_c") == 0)
@@ -81,7 +82,7 @@ static struct coll_call check_fill(struct mpi_call_check *check, struct mpi_comm
     check->comm = comm;
     check->own = (struct notes){.first = {.rank = comm->thing.rank, .place = mpi_check_mark(mpi_check_caller()),
                                           .root = mpi_comm_is_inter(comm) ? MPI_CHECK_NO_ROOT : root,
-                                          .bytes = bytes}};
+                                          .lengths = lengths}};
     snprintf(check->own.first.call, sizeof check->own.first.call, "%.*s", (int)length, call);
     return (struct coll_call){.kind = COLL_ALLREDUCE, .group = &comm->coll,
                               .send = {.base = &check->own, .count = 1, .layout = notes_layout},
@@ -89,13 +90,14 @@ static struct coll_call check_fill(struct mpi_call_check *check, struct mpi_comm
                               .reduction = {.function = notes_join}};
 }
 
-static void note_describe(const struct note *note, bool lengths, char *text, size_t size)
+/* BYTES: MPI_CHECK_ANY_LENGTH: it does not matter. */
+static void note_describe(const struct note *note, int64_t bytes, char *text, size_t size)
 {
     char place[400], root[64] = "";
     int end = note->root == MPI_CHECK_NO_ROOT ? 0 : snprintf(root, sizeof root, " with root %d", note->root);
-    if (lengths)
+    if (bytes != MPI_CHECK_ANY_LENGTH)
         snprintf(root + end, sizeof root - (size_t)end, "%s %lld bytes", end ? " and" : " with",
-                 (long long)note->bytes);
+                 (long long)bytes);
     mpi_check_place(mpi_check_marked(note->place), place);
     snprintf(text, size, "rank %d calls %.39s%s at %s", note->rank, note->call, root,
              basename(place)); /* without the folders both fit into a sentence */
@@ -104,17 +106,19 @@ static void note_describe(const struct note *note, bool lengths, char *text, siz
 static int raise_differ(const struct mpi_call_check *check, const char *call)
 {
     char name[64], first[600], other[600];
-    bool lengths = note_is_same(&check->all.first, &check->all.other);
-    note_describe(&check->all.first, lengths, first, sizeof first);
-    note_describe(&check->all.other, lengths, other, sizeof other);
+    const struct note *a = &check->all.first, *b = &check->all.other;
+    bool lengths = note_is_same(a, b), given = length_is_same(a->lengths.bytes, b->lengths.bytes);
+    int64_t none = MPI_CHECK_ANY_LENGTH;
+    note_describe(a, !lengths ? none : given ? a->lengths.given : a->lengths.bytes, first, sizeof first);
+    note_describe(b, !lengths ? none : given ? b->lengths.given : b->lengths.bytes, other, sizeof other);
     return mpi_error(check->comm, call, MPI_ERR_OTHER, "the ranks of %s %s: %s, %s", mpi_thing_name(check->comm, name),
                      lengths ? "pass unlike lengths" : "call different collectives", first, other);
 }
 
-int mpi_check_call(struct mpi_comm *comm, const char *call, int root, int64_t bytes)
+int mpi_check_call(struct mpi_comm *comm, const char *call, int root, struct mpi_lengths lengths)
 {
     struct mpi_call_check check;
-    struct coll_call reduction = check_fill(&check, comm, call, root, bytes);
+    struct coll_call reduction = check_fill(&check, comm, call, root, lengths);
     int error = vcoll_run_by_messages(&reduction);
     return error              ? mpi_engine_error(comm, call, error)
            : check.all.differ ? raise_differ(&check, call)
@@ -128,7 +132,7 @@ void mpi_check_call_refuse(struct mpi_comm *comm)
     (void)vcoll_refuse(&(struct coll_call){.form = COLL_ANY, .group = &comm->coll});
 }
 
-int mpi_check_call_prepare(struct mpi_comm *comm, const char *call, int root, int64_t bytes,
+int mpi_check_call_prepare(struct mpi_comm *comm, const char *call, int root, struct mpi_lengths lengths,
                            struct mpi_call_check **out)
 {
     struct mpi_call_check *check = calloc(1, sizeof *check);
@@ -136,7 +140,7 @@ int mpi_check_call_prepare(struct mpi_comm *comm, const char *call, int root, in
         mpi_check_call_refuse(comm);
         return ERR_MEMORY;
     }
-    struct coll_call reduction = check_fill(check, comm, call, root, bytes);
+    struct coll_call reduction = check_fill(check, comm, call, root, lengths);
     int error = vcoll_prepare(&reduction, &check->schedule);
     if (error)
         free(check);

@@ -396,15 +396,18 @@ static COLD int64_t bytes_of(const struct collective *c, const struct side *side
 }
 
 /* Of the payload, where it is the same on all ranks. */
-static COLD int64_t bytes_agreed(const struct collective *c, const struct mpi_comm *comm)
+static COLD struct mpi_lengths lengths_agreed(const struct collective *c, const struct mpi_comm *comm)
 {
     const struct rule *rule = &rules[c->kind];
     bool is_root = rule->flags & ROOTED && c->root == comm->thing.rank;
     if (mpi_comm_is_inter(comm) || c->neighbors || rule->flags & (SEND_ARRAYS | TYPED) || c->kind == COLL_GATHERV ||
         c->kind == COLL_BARRIER)
-        return MPI_CHECK_ANY_LENGTH;
+        return (struct mpi_lengths){MPI_CHECK_ANY_LENGTH, MPI_CHECK_ANY_LENGTH};
     bool sends = c->kind == COLL_GATHER ? !is_root : c->kind == COLL_SCATTER && is_root;
-    return bytes_of(c, sends ? &c->send : &c->receive, comm->size);
+    bool both = c->kind == COLL_ALLGATHER || c->kind == COLL_ALLTOALL;
+    int64_t bytes = bytes_of(c, sends ? &c->send : &c->receive, comm->size);
+    int64_t given = both && c->send.buffer != MPI_IN_PLACE ? bytes_of(c, &c->send, comm->size) : bytes;
+    return (struct mpi_lengths){bytes, given};
 }
 
 /* No short way is taken. Of a call that BLOCKS what the other ranks call is compared; wrong handles are told later. */
@@ -412,7 +415,7 @@ static COLD int enter_watched(const struct collective *c, int root, bool blocks)
 {
     mpi_enter_watched(c->call);
     struct mpi_comm *comm = mpi_checking && blocks ? mpi_comm_at(c->comm) : NULL;
-    return comm ? mpi_check_call(comm, c->call, root, bytes_agreed(c, comm)) : MPI_SUCCESS;
+    return comm ? mpi_check_call(comm, c->call, root, lengths_agreed(c, comm)) : MPI_SUCCESS;
 }
 
 MPI_HOT int root_of(const struct collective *c) { return rules[c->kind].flags & ROOTED ? c->root : MPI_CHECK_NO_ROOT; }
@@ -628,7 +631,7 @@ static int work_prepare(struct work *work, const struct collective *c, bool chec
     if (error && checks) {
         mpi_check_call_refuse(work->comm);
     } else if (checks) {
-        error = mpi_check_call_prepare(work->comm, c->call, root_of(c), bytes_agreed(c, work->comm), &work->check);
+        error = mpi_check_call_prepare(work->comm, c->call, root_of(c), lengths_agreed(c, work->comm), &work->check);
         if (error) /* of all members: none launches the other one */
             vcoll_release(work->schedule);
     }

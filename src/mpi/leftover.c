@@ -57,7 +57,8 @@ void mpi_check_leftovers(void)
     struct coll_call barrier = {.kind = COLL_BARRIER};
     if (!mpi_checking)
         return;
-    if (mpi_process.world && mpi_check_call(mpi_process.world, "MPI_Finalize", MPI_CHECK_NO_ROOT, MPI_CHECK_ANY_LENGTH))
+    if (mpi_process.world && mpi_check_call(mpi_process.world, "MPI_Finalize", MPI_CHECK_NO_ROOT,
+                                              (struct mpi_lengths){MPI_CHECK_ANY_LENGTH, MPI_CHECK_ANY_LENGTH}))
         return;
     mpi_checking = false;
     mpi_watching_settle();

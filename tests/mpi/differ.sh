@@ -30,6 +30,8 @@ for VIADUCT_TRANSPORTS in shm tcp; do
     unlike gather "rank 0 calls MPI_Gather with root 0 and 8 bytes at .*, rank 2 calls MPI_Gather with root 0 and 12 bytes at "
     unlike scatter "rank 0 calls MPI_Scatter with root 1 and 8 bytes at .*, rank 2 calls MPI_Scatter with root 1 and 4 bytes at "
     unlike allgather "rank 0 calls MPI_Allgather with 8 bytes at .*, rank 2 calls MPI_Allgather with 12 bytes at "
+    unlike gives "rank 0 calls MPI_Allgather with 8 bytes at .*, rank 2 calls MPI_Allgather with 12 bytes at "
+    unlike alltoall "rank 0 calls MPI_Alltoall with 8 bytes at .*, rank 2 calls MPI_Alltoall with 12 bytes at "
     unlike reduce "rank 0 calls MPI_Reduce with root 0 and 8 bytes at .*, rank 2 calls MPI_Reduce with root 0 and 16 bytes at "
     unlike broadcast "rank 0 calls MPI_Bcast with root 0 and 8 bytes at .*, rank 2 calls MPI_Bcast with root 0 and 4 bytes at "
     unlike allreduce "rank 0 calls MPI_Iallreduce with 8 bytes at .*, rank 2 calls MPI_Iallreduce with 12 bytes at "

@@ -63,6 +63,8 @@ static int more, less;
 static void gather(void) { MPI_Gather(words, 2 + more, MPI_INT, words + 16, 2, MPI_INT, 0, MPI_COMM_WORLD); }
 static void scatter(void) { MPI_Scatter(words, 2, MPI_INT, words + 32, 2 - less, MPI_INT, 1, MPI_COMM_WORLD); }
 static void allgather(void) { MPI_Allgather(words, 2, MPI_INT, words + 16, 2 + more, MPI_INT, MPI_COMM_WORLD); }
+static void gives(void) { MPI_Allgather(words, 2 + more, MPI_INT, words + 16, 2, MPI_INT, MPI_COMM_WORLD); }
+static void alltoall(void) { MPI_Alltoall(words, 2 + more, MPI_INT, words + 16, 2, MPI_INT, MPI_COMM_WORLD); }
 static void reduce(void) { MPI_Reduce(words, words + 32, 2, more ? MPI_LONG : MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD); }
 static void broadcast(void) { MPI_Bcast(words, 2 - less, MPI_INT, 0, MPI_COMM_WORLD); }
 static void allreduce(void)
@@ -140,7 +142,8 @@ static const struct way {
     void (*differ)(void);
 } ways[] = {{"kind", kind},         {"root", root},         {"order", order}, {"form", form},  {"request", request},
             {"prepared", prepared}, {"finalize", finalize}, {"told", told},   {"right", right},
-            {"gather", gather}, {"scatter", scatter}, {"allgather", allgather}, {"reduce", reduce},
+            {"gather", gather}, {"scatter", scatter}, {"allgather", allgather}, {"gives", gives},
+            {"alltoall", alltoall}, {"reduce", reduce},
             {"broadcast", broadcast}, {"allreduce", allreduce}, {"reduce_scatter", reduce_scatter}};
 
 int main(int argc, char **argv)
