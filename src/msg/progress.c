@@ -30,7 +30,7 @@ bool vmsg_progress_for(struct msg_request *request)
 }
 
 /* A program that calls MPI_Test in a loop waits for other ranks, like one in MPI_Wait. Where awake ranks outnumber
- * processors it yields after some rounds of this function that found nothing. */
+ * processors it yields after some rounds of this function that found nothing; then it looks for deaths, too. */
 bool vmsg_progress(void)
 {
     static uint32_t empty; /* rounds since the last that found something; threads may lose counts of each other */
@@ -40,7 +40,10 @@ bool vmsg_progress(void)
     }
     uint32_t now = __atomic_load_n(&empty, __ATOMIC_RELAXED) + 1;
     __atomic_store_n(&empty, now, __ATOMIC_RELAXED);
-    if (unlikely(now > TUNED(TESTS_CROWDED)) && vmsg_engine.open && vmsg_crowded(0)) {
+    if (likely(now <= TUNED(TESTS_CROWDED)) || !vmsg_engine.open)
+        return false;
+    vmsg_death_look();
+    if (vmsg_crowded(0)) {
         COUNT(yields);
         sched_yield();
     }

@@ -109,8 +109,8 @@ static int message_look(const struct msg_where *from, bool take, struct msg_mess
     if (error)
         return error;
     struct msg_message *message = NULL;
-    bool far = vmsg_engine.networked && (!member || member->peer->remote);
-    for (int round = 0; round < 2 && !message; round++) {
+    bool never = false, far = vmsg_engine.networked && (!member || member->peer->remote);
+    for (int round = 0; round < 2 && !message && !never; round++) {
         if (round && far)
             msg_await();
         if (round)
@@ -119,6 +119,7 @@ static int message_look(const struct msg_where *from, bool take, struct msg_mess
             msg_await_end();
         msg_lock(&context->lock);
         message = msg_match_posting(context, member, from->tag);
+        never = !message && member && msg_dead(member->peer->world);
         if (message) {
             result_of(message, result);
             if (take)
@@ -127,6 +128,8 @@ static int message_look(const struct msg_where *from, bool take, struct msg_mess
         msg_unlock(&context->lock);
     }
     *found = message;
+    if (unlikely(never))
+        return vbase_fail(ERR_PEER_DEAD, "rank %d is dead", member->peer->world);
     return message ? OK : vmsg_failure();
 }
 
