@@ -28,13 +28,17 @@ ENTRY(MPI_Init)(int *argc, char ***argv)
     return MPI_SUCCESS;
 }
 
+int mpi_thread_level(int required)
+{
+    return required <= MPI_THREAD_SINGLE       ? MPI_THREAD_SINGLE
+           : required <= MPI_THREAD_FUNNELED   ? MPI_THREAD_FUNNELED
+           : required <= MPI_THREAD_SERIALIZED ? MPI_THREAD_SERIALIZED
+                                               : MPI_THREAD_MULTIPLE;
+}
+
 ENTRY(MPI_Init_thread)(int *argc, char ***argv, int required, int *provided)
 {
-    /* every level is granted; one between two of the ABI's is rounded up */
-    int level = required <= MPI_THREAD_SINGLE       ? MPI_THREAD_SINGLE
-                : required <= MPI_THREAD_FUNNELED   ? MPI_THREAD_FUNNELED
-                : required <= MPI_THREAD_SERIALIZED ? MPI_THREAD_SERIALIZED
-                                                    : MPI_THREAD_MULTIPLE;
+    int level = mpi_thread_level(required);
     world_start(NAME, level, argc, argv);
     if (provided)
         *provided = level;

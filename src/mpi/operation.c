@@ -27,7 +27,8 @@ int mpi_message_wrong(struct mpi_message message, bool receive)
         return mpi_wrong_type(comm, m->call, m->type, side);
     bool wildcard = receive && m->rank == MPI_ANY_SOURCE;
     if (m->rank != MPI_PROC_NULL && !wildcard && (unsigned)m->rank >= (unsigned)comm->peers)
-        return mpi_error(comm, m->call, MPI_ERR_RANK, "%srank %d is not in %s of %d ranks", side, m->rank,
+        return mpi_error(comm, m->call, MPI_ERR_RANK, "%srank %d is not in %s of %d ranks",
+                         strstr(m->call, "Intercomm") ? "remote leader: " : side, m->rank,
                          mpi_thing_name(comm, name), comm->peers);
     if (m->tag < 0 && !(receive && m->tag == MPI_ANY_TAG))
         return mpi_error(comm, m->call, MPI_ERR_TAG, "%stag %d is negative%s", side, m->tag,

@@ -25,6 +25,8 @@ struct mpi_process {
 extern struct mpi_process mpi_process;
 extern bool mpi_threads; /* several threads may call; set before the second one can exist */
 
+int mpi_thread_level(int required); /* every level is granted; one between two of the ABI's is rounded up */
+
 /* One more user of the engine: the world, or a session. SEVERAL threads may call. A class: that it cannot begin is
  * raised on THING, or, where that is NULL, ends the process. LEAVE, before the world or the session is closed: true,
  * all others have left. END, after it: the last one lets the engine rest, after MPI_Finalize together with all ranks

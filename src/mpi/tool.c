@@ -16,7 +16,7 @@ ENTRY(MPI_T_init_thread)(int required, int *provided)
     if (vbase_settings_read())
         return MPI_T_ERR_CANNOT_INIT;
     atomic_fetch_add_explicit(&opened, 1, memory_order_relaxed);
-    return mpi_tool_number(provided, required > MPI_THREAD_MULTIPLE ? MPI_THREAD_MULTIPLE : required);
+    return mpi_tool_number(provided, mpi_thread_level(required));
 }
 
 ENTRY(MPI_T_finalize)(void)

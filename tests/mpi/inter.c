@@ -246,6 +246,12 @@ static void wrong(void)
     int code = MPI_Intercomm_create(local, own, MPI_COMM_WORLD, 0, 0, &comm);
     CHECK_CLASS(code, MPI_ERR_RANK);
     check_sentence(code, "MPI_Intercomm_create: the leader");
+    MPI_Comm_size(MPI_COMM_WORLD, &n);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    code = MPI_Intercomm_create(local, 0, MPI_COMM_WORLD, n, 0, &comm);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+    CHECK_CLASS(code, MPI_ERR_RANK);
+    check_sentence(code, me == 0 ? "MPI_Intercomm_create: remote leader: rank" : "the leader, rank 0, failed");
     if (own > 1) {
         code = MPI_Intercomm_create(local, me != 0, MPI_COMM_WORLD, 0, 0, &comm);
         CHECK_CLASS(code, MPI_ERR_RANK);
