@@ -232,10 +232,21 @@ int vmsg_share_await(struct msg_share *share, struct msg_request *request, bool 
     return vmsg_engine.open ? vmsg_word_await(share->context, request, ready), OK : vmsg_closed();
 }
 
+/* It is there, or comes before a request would have been made. In a crowd another rank needs the processor first. */
+static inline bool is_there_soon(bool (*ready)(void *owner), void *owner)
+{
+    for (uint64_t look = 0; !ready(owner); look++) {
+        if (look == TUNED(POLL_LOOKS) || !vmsg_engine.open || vmsg_crowded(0))
+            return false;
+        msg_wait_gap();
+    }
+    return true;
+}
+
 int vmsg_share_wait(struct msg_share *share, bool (*ready)(void *owner), void *owner)
 {
     struct msg_request request;
-    if (likely(ready(owner)))
+    if (likely(is_there_soon(ready, owner)))
         return OK;
     request.completed = NULL;
     request.owner = owner;
