@@ -2,10 +2,10 @@
  *
  *   coll KIND BYTES...      microseconds a call, median of 5 rounds; a line "coll_KIND_RANKS BYTES us" for each size
  *
- * KIND: barrier, allreduce (of floats), bcast, alltoall, allgather (BYTES: of a block); with i before it the
- * non-blocking form and its wait, with p the persistent one. A round takes about 50 ms, but three calls at least. It
- * ends when the last rank has ended its calls: the root of a broadcast may be through long before the others have
- * anything. */
+ * KIND: barrier, allreduce (of floats), bcast, bcast+barrier, alltoall, allgather (BYTES: of a block); with i before
+ * it the non-blocking form and its wait, with p the persistent one. A round takes about 50 ms, but three calls at
+ * least. It ends when the last rank has ended its calls: the root of a broadcast may be through long before the others
+ * have anything. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,7 +32,10 @@ static void call(const char *kind, int bytes)
         MPI_Allreduce(in, out, bytes / 4, MPI_FLOAT, MPI_SUM, world);
     else if (!strcmp(kind, "bcast"))
         MPI_Bcast(in, bytes, MPI_BYTE, 0, world);
-    else if (!strcmp(kind, "alltoall"))
+    else if (!strcmp(kind, "bcast+barrier")) {
+        MPI_Bcast(in, bytes, MPI_BYTE, 0, world);
+        MPI_Barrier(world);
+    } else if (!strcmp(kind, "alltoall"))
         MPI_Alltoall(in, bytes, MPI_BYTE, out, bytes, MPI_BYTE, world);
     else if (!strcmp(kind, "allgather"))
         MPI_Allgather(in, bytes, MPI_BYTE, out, bytes, MPI_BYTE, world);
