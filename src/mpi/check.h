@@ -26,24 +26,33 @@ struct mpi_target;
 void mpi_check_starts(struct msg_request *operation, const struct mpi_message *message, const struct mpi_target *target,
                       bool sends) COLD;
 void mpi_check_ends(struct msg_request *operation) COLD;
-/* Before a collective of all of COMM: compares call, root and length on all ranks (check_call.c). Raises what differs.
- * BYTES: of the payload, where MPI wants it to be the same on all ranks, and it is known. */
+/* Before a collective of all of COMM: compares call, root and payload on all ranks (check_call.c). Raises what
+ * differs. */
 #define MPI_CHECK_NO_ROOT INT_MIN
+#define MPI_CHECK_NO_OPERATION (-1)
 #define MPI_CHECK_ANY_LENGTH (-1)
 struct mpi_comm;
+struct mpi_type;
 struct coll_schedule;
 int mpi_check_calls_open(void) COLD; /* takes what they need, so that a call needs no memory for it */
-struct mpi_lengths {
-    int64_t bytes; /* of the payload */
-    int64_t given; /* the same; of calls in which each gives as much as it gets from each: what it gives */
+struct mpi_check_data {
+    int64_t bytes;      /* MPI_CHECK_ANY_LENGTH: unknown, or not the same on all ranks */
+    uint64_t signature; /* of its types; 0: fits anything */
+    char type[40];
 };
-int mpi_check_call(struct mpi_comm *comm, const char *call, int root, struct mpi_lengths lengths) COLD;
+void mpi_check_data_sign(struct mpi_check_data *data, const struct mpi_type *type) COLD; /* its bytes are of TYPE */
+struct mpi_payload {
+    struct mpi_check_data taken;
+    struct mpi_check_data given; /* what each gives where it gets as much from each; else as TAKEN */
+    int32_t operation;           /* enum type_operation: those of programs are one; MPI_CHECK_NO_OPERATION */
+};
+int mpi_check_call(struct mpi_comm *comm, const char *call, int root, const struct mpi_payload *payload) COLD;
 /* The same of a call that does not block: prepared by all behind the call itself, THEN, which is launched when it has
  * passed. Done: that is over, too, or it has failed, which is raised by the caller. Drop it when it is done, or was not
  * launched. A rank without memory for it, or for the call itself (refuse), tells the others: it fails on all. */
 struct mpi_call_check;
 void mpi_check_call_refuse(struct mpi_comm *comm) COLD;
-int mpi_check_call_prepare(struct mpi_comm *comm, const char *call, int root, struct mpi_lengths lengths,
+int mpi_check_call_prepare(struct mpi_comm *comm, const char *call, int root, const struct mpi_payload *payload,
                            struct mpi_call_check **out) COLD;
 int mpi_check_call_launch(struct mpi_call_check *check, struct coll_schedule *then) COLD;
 bool mpi_check_call_done(const struct mpi_call_check *check) COLD;

@@ -1,6 +1,6 @@
 /* VIADUCT_CHECK, collectives that differ: before each one its members reduce notes of what they call, by messages, and
- * all of them learn the first two that differ in the call, in its root, or in the bytes of the payload where these must
- * be the same on all ranks. Called by collective.c and by what ends the world. Of datatypes only sizes are compared.
+ * all of them learn the first two that differ in the call, in its root, or in the payload where it must be the same on
+ * all ranks: its operation, bytes, and the signature of its types. Called by collective.c and by what ends the world.
  *
  * A call that blocks waits for the result first: MPI lets any collective synchronize. One that does not block starts
  * only when the result is there, from progress. Both take the same way, so a call that blocks is told apart from one
@@ -8,15 +8,16 @@
 #include "mpi/check.h"
 #include "mpi/comm.h"
 #include "mpi/raise.h"
+#include "mpi/type.h"
 
 struct note {
     char call[40];
     int32_t rank, root; /* root: MPI_CHECK_NO_ROOT where there is none */
     uint64_t place;     /* see mpi_check_mark */
-    struct mpi_lengths lengths; /* MPI_CHECK_ANY_LENGTH: unknown */
+    struct mpi_payload payload;
 };
-/* Of ranks that follow each other: the first, but one that knows its length before one that does not, and the first
- * that differs from it. */
+/* Of ranks that follow each other: the first of those that know most of their payload, and the first that differs from
+ * it. */
 struct notes {
     struct note first, other;
     int64_t differ;
@@ -37,20 +38,31 @@ int mpi_check_calls_open(void)
     return notes_layout ? OK : vtype_layout_bytes(sizeof(struct notes), 1, &notes_layout);
 }
 
-static bool note_is_same(const struct note *a, const struct note *b)
+enum difference { SAME, CALLS, OPERATIONS, LENGTHS, TYPES };
+
+/* 0: nothing; 1: all but the types; 2: all. What one rank lacks is not compared. In this order, of everything at once,
+ * so that it does not matter which ranks are compared first. */
+static int note_knows(const struct note *note)
 {
-    return a->root == b->root && strcmp(a->call, b->call) == 0;
+    const struct mpi_check_data *taken = &note->payload.taken, *given = &note->payload.given;
+    if (taken->bytes == MPI_CHECK_ANY_LENGTH || given->bytes == MPI_CHECK_ANY_LENGTH)
+        return 0;
+    return taken->signature && given->signature ? 2 : 1;
 }
 
-static bool length_is_same(int64_t a, int64_t b)
+static enum difference notes_differ(const struct note *a, const struct note *b)
 {
-    return a == b || a == MPI_CHECK_ANY_LENGTH || b == MPI_CHECK_ANY_LENGTH;
-}
-
-static bool notes_agree(const struct note *a, const struct note *b)
-{
-    return note_is_same(a, b) && length_is_same(a->lengths.bytes, b->lengths.bytes) &&
-           length_is_same(a->lengths.given, b->lengths.given);
+    const struct mpi_payload *p = &a->payload, *q = &b->payload;
+    int knows = note_knows(a) < note_knows(b) ? note_knows(a) : note_knows(b);
+    if (a->root != b->root || strcmp(a->call, b->call) != 0)
+        return CALLS;
+    if (knows && p->operation != q->operation)
+        return OPERATIONS;
+    if (knows && (p->taken.bytes != q->taken.bytes || p->given.bytes != q->given.bytes))
+        return LENGTHS;
+    if (knows == 2 && (p->taken.signature != q->taken.signature || p->given.signature != q->given.signature))
+        return TYPES;
+    return SAME;
 }
 
 /* LOWER, UPPER: of the lower ranks and of those behind them; the result takes the place of UPPER. */
@@ -60,21 +72,21 @@ static void notes_join(void *context, const void *lower, void *upper, size_t cou
     struct notes before, behind;
     memcpy(&before, lower, sizeof before); /* neither need be aligned */
     memcpy(&behind, upper, sizeof behind);
-    if (!before.differ && !notes_agree(&before.first, &behind.first)) {
+    if (!before.differ && notes_differ(&before.first, &behind.first)) {
         before.other = behind.first;
         before.differ = true;
-    } else if (!before.differ && behind.differ) {
+    } else if (!before.differ) {
+        if (note_knows(&before.first) < note_knows(&behind.first))
+            before.first = behind.first;
         before.other = behind.other;
-        before.differ = true;
+        before.differ = behind.differ;
     }
-    if (!before.differ && before.first.lengths.bytes == MPI_CHECK_ANY_LENGTH)
-        before.first = behind.first;
     memcpy(upper, &before, sizeof before);
 }
 
 /* One element, so that no algorithm cuts it. */
 static struct coll_call check_fill(struct mpi_call_check *check, struct mpi_comm *comm, const char *call, int root,
-                                   struct mpi_lengths lengths)
+                                   const struct mpi_payload *payload)
 {
     size_t length = strlen(call);
     if (length > 2 && strcmp(call + length - 2, "_c") == 0)
@@ -82,7 +94,7 @@ static struct coll_call check_fill(struct mpi_call_check *check, struct mpi_comm
     check->comm = comm;
     check->own = (struct notes){.first = {.rank = comm->thing.rank, .place = mpi_check_mark(mpi_check_caller()),
                                           .root = mpi_comm_is_inter(comm) ? MPI_CHECK_NO_ROOT : root,
-                                          .lengths = lengths}};
+                                          .payload = *payload}};
     snprintf(check->own.first.call, sizeof check->own.first.call, "%.*s", (int)length, call);
     return (struct coll_call){.kind = COLL_ALLREDUCE, .group = &comm->coll,
                               .send = {.base = &check->own, .count = 1, .layout = notes_layout},
@@ -90,14 +102,21 @@ static struct coll_call check_fill(struct mpi_call_check *check, struct mpi_comm
                               .reduction = {.function = notes_join}};
 }
 
-/* BYTES: MPI_CHECK_ANY_LENGTH: it does not matter. */
-static void note_describe(const struct note *note, int64_t bytes, char *text, size_t size)
+/* DATA: the side of its payload that differs. */
+static void note_describe(const struct note *note, enum difference difference, const struct mpi_check_data *data,
+                          char *text, size_t size)
 {
-    char place[400], root[64] = "";
+    char place[400], root[128] = "";
     int end = note->root == MPI_CHECK_NO_ROOT ? 0 : snprintf(root, sizeof root, " with root %d", note->root);
-    if (bytes != MPI_CHECK_ANY_LENGTH)
-        snprintf(root + end, sizeof root - (size_t)end, "%s %lld bytes", end ? " and" : " with",
-                 (long long)bytes);
+    const char *and = end ? " and" : " with";
+    char *more = root + end;
+    size_t room = sizeof root - (size_t)end;
+    if (difference == OPERATIONS)
+        snprintf(more, room, "%s %s", and, mpi_operation_text((enum type_operation)note->payload.operation));
+    else if (difference == LENGTHS)
+        snprintf(more, room, "%s %lld bytes", and, (long long)data->bytes);
+    else if (difference == TYPES)
+        snprintf(more, room, "%s %lld bytes of %.39s", and, (long long)data->bytes, data->type);
     mpi_check_place(mpi_check_marked(note->place), place);
     snprintf(text, size, "rank %d calls %.39s%s at %s", note->rank, note->call, root,
              basename(place)); /* without the folders both fit into a sentence */
@@ -105,20 +124,24 @@ static void note_describe(const struct note *note, int64_t bytes, char *text, si
 
 static int raise_differ(const struct mpi_call_check *check, const char *call)
 {
+    static const char *const what[] = {[CALLS] = "call different collectives", [OPERATIONS] = "pass unlike operations",
+                                       [LENGTHS] = "pass unlike lengths", [TYPES] = "pass unlike types"};
     char name[64], first[600], other[600];
     const struct note *a = &check->all.first, *b = &check->all.other;
-    bool lengths = note_is_same(a, b), given = length_is_same(a->lengths.bytes, b->lengths.bytes);
-    int64_t none = MPI_CHECK_ANY_LENGTH;
-    note_describe(a, !lengths ? none : given ? a->lengths.given : a->lengths.bytes, first, sizeof first);
-    note_describe(b, !lengths ? none : given ? b->lengths.given : b->lengths.bytes, other, sizeof other);
+    const struct mpi_payload *p = &a->payload, *q = &b->payload;
+    enum difference difference = notes_differ(a, b);
+    bool given = p->taken.bytes == q->taken.bytes &&
+                 (difference == LENGTHS || p->taken.signature == q->taken.signature);
+    note_describe(a, difference, given ? &p->given : &p->taken, first, sizeof first);
+    note_describe(b, difference, given ? &q->given : &q->taken, other, sizeof other);
     return mpi_error(check->comm, call, MPI_ERR_OTHER, "the ranks of %s %s: %s, %s", mpi_thing_name(check->comm, name),
-                     lengths ? "pass unlike lengths" : "call different collectives", first, other);
+                     what[difference], first, other);
 }
 
-int mpi_check_call(struct mpi_comm *comm, const char *call, int root, struct mpi_lengths lengths)
+int mpi_check_call(struct mpi_comm *comm, const char *call, int root, const struct mpi_payload *payload)
 {
     struct mpi_call_check check;
-    struct coll_call reduction = check_fill(&check, comm, call, root, lengths);
+    struct coll_call reduction = check_fill(&check, comm, call, root, payload);
     int error = vcoll_run_by_messages(&reduction);
     return error              ? mpi_engine_error(comm, call, error)
            : check.all.differ ? raise_differ(&check, call)
@@ -132,7 +155,7 @@ void mpi_check_call_refuse(struct mpi_comm *comm)
     (void)vcoll_refuse(&(struct coll_call){.form = COLL_ANY, .group = &comm->coll});
 }
 
-int mpi_check_call_prepare(struct mpi_comm *comm, const char *call, int root, struct mpi_lengths lengths,
+int mpi_check_call_prepare(struct mpi_comm *comm, const char *call, int root, const struct mpi_payload *payload,
                            struct mpi_call_check **out)
 {
     struct mpi_call_check *check = calloc(1, sizeof *check);
@@ -140,7 +163,7 @@ int mpi_check_call_prepare(struct mpi_comm *comm, const char *call, int root, st
         mpi_check_call_refuse(comm);
         return ERR_MEMORY;
     }
-    struct coll_call reduction = check_fill(check, comm, call, root, lengths);
+    struct coll_call reduction = check_fill(check, comm, call, root, payload);
     int error = vcoll_prepare(&reduction, &check->schedule);
     if (error)
         free(check);

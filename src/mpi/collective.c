@@ -382,32 +382,42 @@ static COLD int comm_refuse(const struct work *work, int class, const char *what
     return mpi_error(work->comm, work->name, class, "%s %s", mpi_thing_name(work->comm, name), what);
 }
 
-/* Of a side, for one partner, or for RANKS with counts of their own; MPI_CHECK_ANY_LENGTH: something is wrong with it,
+/* Of a side, for one partner, or for RANKS with counts of their own. Of any length: something is wrong with it,
  * which is told later. */
-static COLD int64_t bytes_of(const struct collective *c, const struct side *side, int ranks)
+static COLD void data_find(const struct collective *c, const struct side *side, int ranks, struct mpi_check_data *data)
 {
     const struct mpi_type *type = mpi_type_at(side->type);
-    MPI_Count elements = side->count, bytes;
+    MPI_Count elements = side->count;
+    data->bytes = MPI_CHECK_ANY_LENGTH;
     if (!type || side->buffer == MPI_IN_PLACE || elements < 0)
-        return MPI_CHECK_ANY_LENGTH;
+        return;
     for (int i = 0; side->counts && i < ranks; i++)
         elements += c->wide ? ((const MPI_Count *)side->counts)[i] : ((const int *)side->counts)[i];
-    return __builtin_mul_overflow(elements, (MPI_Count)type->layout->shape.size, &bytes) ? MPI_CHECK_ANY_LENGTH : bytes;
+    if (__builtin_mul_overflow(elements, (MPI_Count)type->size, &data->bytes) || data->bytes < 0)
+        data->bytes = MPI_CHECK_ANY_LENGTH;
+    else
+        mpi_check_data_sign(data, type);
 }
 
-/* Of the payload, where it is the same on all ranks. */
-static COLD struct mpi_lengths lengths_agreed(const struct collective *c, const struct mpi_comm *comm)
+/* Of the payload what is the same on all ranks. */
+static COLD struct mpi_payload payload_agreed(const struct collective *c, const struct mpi_comm *comm)
 {
+    struct mpi_payload payload = {.taken.bytes = MPI_CHECK_ANY_LENGTH, .operation = MPI_CHECK_NO_OPERATION};
     const struct rule *rule = &rules[c->kind];
     bool is_root = rule->flags & ROOTED && c->root == comm->thing.rank;
     if (mpi_comm_is_inter(comm) || c->neighbors || rule->flags & (SEND_ARRAYS | TYPED) || c->kind == COLL_GATHERV ||
         c->kind == COLL_BARRIER)
-        return (struct mpi_lengths){MPI_CHECK_ANY_LENGTH, MPI_CHECK_ANY_LENGTH};
+        return payload;
     bool sends = c->kind == COLL_GATHER ? !is_root : c->kind == COLL_SCATTER && is_root;
     bool both = c->kind == COLL_ALLGATHER || c->kind == COLL_ALLTOALL;
-    int64_t bytes = bytes_of(c, sends ? &c->send : &c->receive, comm->size);
-    int64_t given = both && c->send.buffer != MPI_IN_PLACE ? bytes_of(c, &c->send, comm->size) : bytes;
-    return (struct mpi_lengths){bytes, given};
+    data_find(c, sends ? &c->send : &c->receive, comm->size, &payload.taken);
+    payload.given = payload.taken;
+    if (both && c->send.buffer != MPI_IN_PLACE)
+        data_find(c, &c->send, comm->size, &payload.given);
+    const struct mpi_op *op = rule->flags & REDUCES ? mpi_op_at(c->op) : NULL;
+    if (op)
+        payload.operation = (int32_t)op->operation;
+    return payload;
 }
 
 /* No short way is taken. Of a call that BLOCKS what the other ranks call is compared; wrong handles are told later. */
@@ -415,7 +425,10 @@ static COLD int enter_watched(const struct collective *c, int root, bool blocks)
 {
     mpi_enter_watched(c->call);
     struct mpi_comm *comm = mpi_checking && blocks ? mpi_comm_at(c->comm) : NULL;
-    return comm ? mpi_check_call(comm, c->call, root, lengths_agreed(c, comm)) : MPI_SUCCESS;
+    if (!comm)
+        return MPI_SUCCESS;
+    struct mpi_payload payload = payload_agreed(c, comm);
+    return mpi_check_call(comm, c->call, root, &payload);
 }
 
 MPI_HOT int root_of(const struct collective *c) { return rules[c->kind].flags & ROOTED ? c->root : MPI_CHECK_NO_ROOT; }
@@ -427,8 +440,8 @@ MPI_HOT struct side side_copy(const struct side *side)
 }
 MPI_HOT struct collective collective_copy(const struct collective *c)
 {
-    return (struct collective){.call = c->call, .kind = c->kind, .comm = c->comm, .root = c->root, .wide = c->wide,
-                               .neighbors = c->neighbors, .send = side_copy(&c->send),
+    return (struct collective){.call = c->call, .kind = c->kind, .comm = c->comm, .root = c->root, .op = c->op,
+                               .wide = c->wide, .neighbors = c->neighbors, .send = side_copy(&c->send),
                                .receive = side_copy(&c->receive)};
 }
 
@@ -631,7 +644,8 @@ static int work_prepare(struct work *work, const struct collective *c, bool chec
     if (error && checks) {
         mpi_check_call_refuse(work->comm);
     } else if (checks) {
-        error = mpi_check_call_prepare(work->comm, c->call, root_of(c), lengths_agreed(c, work->comm), &work->check);
+        struct mpi_payload payload = payload_agreed(c, work->comm);
+        error = mpi_check_call_prepare(work->comm, c->call, root_of(c), &payload, &work->check);
         if (error) /* of all members: none launches the other one */
             vcoll_release(work->schedule);
     }

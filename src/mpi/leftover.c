@@ -54,11 +54,11 @@ static void messages_tell(struct mpi_comm *comm)
 
 void mpi_check_leftovers(void)
 {
+    static const struct mpi_payload none = {.taken.bytes = MPI_CHECK_ANY_LENGTH, .operation = MPI_CHECK_NO_OPERATION};
     struct coll_call barrier = {.kind = COLL_BARRIER};
     if (!mpi_checking)
         return;
-    if (mpi_process.world && mpi_check_call(mpi_process.world, "MPI_Finalize", MPI_CHECK_NO_ROOT,
-                                              (struct mpi_lengths){MPI_CHECK_ANY_LENGTH, MPI_CHECK_ANY_LENGTH}))
+    if (mpi_process.world && mpi_check_call(mpi_process.world, "MPI_Finalize", MPI_CHECK_NO_ROOT, &none))
         return;
     mpi_checking = false;
     mpi_watching_settle();

@@ -33,6 +33,11 @@ struct mpi_op *mpi_op_at(MPI_Op handle)
     return mpi_object_at(KIND_OP, handle, sizeof(struct mpi_op));
 }
 
+const char *mpi_operation_text(enum type_operation operation)
+{
+    return operation < OPERATION_COUNT ? known[operation].name : "an operation of the program";
+}
+
 static void *op_at(void *handle) { return mpi_op_at(handle); }
 const struct mpi_kind_row mpi_kind_op = {
     MPI_KIND(KIND_OP, "operation", struct mpi_op, MPI_ERR_OP, MPI_OP_NULL), .at = op_at};

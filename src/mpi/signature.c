@@ -41,6 +41,8 @@ static struct sequence element(unsigned number)
 /* What has no kind is told apart by its size: its handle is another one in a program of another ABI. */
 static struct sequence basic(const struct mpi_type *type)
 {
+    if (type == mpi_type_at(MPI_PACKED))
+        return element(ELEMENT_BYTE);
     return element(type->element ? type->element : ELEMENT_COUNT + (unsigned)type->size);
 }
 
@@ -114,6 +116,16 @@ static void describe(const struct mpi_type *type, char text[40])
 static uint64_t signature_of(const struct mpi_type *type, uint64_t bytes)
 {
     return type == mpi_type_at(MPI_PACKED) ? 0 : signature(type, bytes);
+}
+
+/* In a collective bytes fit anything, too: programs broadcast as bytes what others take as numbers. */
+void mpi_check_data_sign(struct mpi_check_data *data, const struct mpi_type *type)
+{
+    uint64_t bytes = (uint64_t)data->bytes;
+    data->signature = signature(type, bytes);
+    if (data->signature == repeat(element(ELEMENT_BYTE), bytes).hash)
+        data->signature = 0;
+    describe(type, data->type);
 }
 
 void mpi_check_starts(struct msg_request *operation, const struct mpi_message *message, const struct mpi_target *target,

@@ -91,6 +91,7 @@ struct mpi_op {
     bool commutative;
 };
 struct mpi_op *mpi_op_at(MPI_Op handle);
+const char *mpi_operation_text(enum type_operation operation);
 void mpi_ops_open(void);
 
 /* What a user's operation needs at each call. */

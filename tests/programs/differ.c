@@ -1,6 +1,7 @@
 /* Collectives that differ between ranks, in the way that the first argument names, for VIADUCT_CHECK; "right": all are
  * the same. See tests/mpi/differ.sh. */
 #include <mpi.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -9,9 +10,9 @@ static int rank, size, word, words[64];
 static void kind(void)
 {
     if (rank == 1)
-        MPI_Bcast(&word, 1, MPI_INT, 0, MPI_COMM_WORLD); /* line 12 */
+        MPI_Bcast(&word, 1, MPI_INT, 0, MPI_COMM_WORLD); /* line 13 */
     else
-        MPI_Barrier(MPI_COMM_WORLD); /* line 14 */
+        MPI_Barrier(MPI_COMM_WORLD); /* line 15 */
     word++; /* so that no call is the last thing here */
 }
 
@@ -79,6 +80,80 @@ static void reduce_scatter(void)
     MPI_Reduce_scatter(words, words + 32, counts, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
 }
 
+/* One rank passes another type of the same size, or another operation. */
+static MPI_Datatype one_type;
+static void types(void) { MPI_Bcast(words, 2, one_type, 0, MPI_COMM_WORLD); }
+static void sum_of(void) { MPI_Allreduce(words, words + 32, 2, one_type, MPI_SUM, MPI_COMM_WORLD); }
+static void gives_type(void) { MPI_Allgather(words, 2, one_type, words + 16, 2, MPI_INT, MPI_COMM_WORLD); }
+static void takes_type(void) { MPI_Alltoall(words, 2, MPI_INT, words + 16, 2, one_type, MPI_COMM_WORLD); }
+static void scatter_type(void) { MPI_Scatter(words, 2, MPI_INT, words + 32, 2, one_type, 1, MPI_COMM_WORLD); }
+static void started_type(void)
+{
+    MPI_Request request;
+    MPI_Igather(words, 3, one_type, words + 16, 3, MPI_INT, 0, MPI_COMM_WORLD, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+static void derived_type(void)
+{
+    int lengths[2] = {2, 1};
+    MPI_Aint displacements[2] = {0, 8};
+    MPI_Datatype members[2] = {MPI_INT, one_type}, made;
+    MPI_Type_create_struct(2, lengths, displacements, members, &made);
+    MPI_Type_commit(&made);
+    MPI_Bcast(words, 2, made, 0, MPI_COMM_WORLD);
+    MPI_Type_free(&made);
+}
+static void user_sum(void *in, void *inout, int *count, MPI_Datatype *type)
+{
+    (void)type;
+    for (int i = 0; i < *count; i++)
+        ((int *)inout)[i] += ((int *)in)[i];
+}
+static void operation(void)
+{
+    MPI_Allreduce(words, words + 32, 2, MPI_INT, more ? MPI_MAX : MPI_SUM, MPI_COMM_WORLD);
+}
+static void user_operation(void)
+{
+    MPI_Op own;
+    MPI_Op_create(user_sum, 1, &own);
+    MPI_Exscan(words, words + 32, 2, MPI_INT, more ? own : MPI_SUM, MPI_COMM_WORLD);
+}
+
+/* The same numbers are described in many ways. */
+static void same_types(void)
+{
+    MPI_Datatype vector, pair, ints;
+    MPI_Op own, second;
+    int lengths[2] = {1, 1}, numbers[6] = {0, 1, 2, 3, 4, 5};
+    MPI_Aint displacements[2] = {8, 0};
+    MPI_Datatype members[2] = {MPI_FLOAT, MPI_INT};
+    MPI_Type_vector(3, 1, 2, MPI_INT, &vector);
+    MPI_Type_create_struct(2, lengths, displacements, members, &pair);
+    MPI_Type_contiguous(3, MPI_INT, &ints);
+    MPI_Type_commit(&vector);
+    MPI_Type_commit(&pair);
+    MPI_Type_commit(&ints);
+    MPI_Op_create(user_sum, 1, &own);
+    MPI_Op_create(user_sum, 1, &second);
+    bool even = rank % 2 == 0;
+    MPI_Bcast(words, even ? 1 : 3, even ? vector : MPI_INT32_T, 0, MPI_COMM_WORLD);
+    MPI_Bcast(words, 2, even ? MPI_FLOAT_INT : pair, 0, MPI_COMM_WORLD);
+    MPI_Bcast(words, even ? 12 : 3, even ? MPI_BYTE : MPI_INT, 0, MPI_COMM_WORLD);
+    MPI_Bcast(words, even ? 12 : 1, even ? MPI_PACKED : ints, 0, MPI_COMM_WORLD);
+    MPI_Bcast(words, 1, even ? ints : vector, size - 1, MPI_COMM_WORLD);
+    MPI_Bcast(words, 0, even ? MPI_INT : MPI_FLOAT, 0, MPI_COMM_WORLD);
+    MPI_Allgather(numbers, even ? 3 : 1, even ? MPI_INT : ints, words, even ? 1 : 3, even ? ints : MPI_INT,
+                  MPI_COMM_WORLD);
+    MPI_Allreduce(numbers, words, 2, MPI_INT, even ? own : second, MPI_COMM_WORLD);
+    MPI_Reduce(numbers, words, 2, even ? MPI_INT : MPI_INTEGER, MPI_SUM, 0, MPI_COMM_WORLD);
+    MPI_Op_free(&own);
+    MPI_Op_free(&second);
+    MPI_Type_free(&vector);
+    MPI_Type_free(&pair);
+    MPI_Type_free(&ints);
+}
+
 /* All ranks are told, and go on together. */
 static void told(void)
 {
@@ -144,7 +219,10 @@ static const struct way {
             {"prepared", prepared}, {"finalize", finalize}, {"told", told},   {"right", right},
             {"gather", gather}, {"scatter", scatter}, {"allgather", allgather}, {"gives", gives},
             {"alltoall", alltoall}, {"reduce", reduce},
-            {"broadcast", broadcast}, {"allreduce", allreduce}, {"reduce_scatter", reduce_scatter}};
+            {"broadcast", broadcast}, {"allreduce", allreduce}, {"reduce_scatter", reduce_scatter},
+            {"types", types}, {"sum_of", sum_of}, {"gives_type", gives_type}, {"takes_type", takes_type},
+            {"scatter_type", scatter_type}, {"started_type", started_type}, {"derived_type", derived_type},
+            {"operation", operation}, {"user_operation", user_operation}, {"same_types", same_types}};
 
 int main(int argc, char **argv)
 {
@@ -152,6 +230,7 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     more = less = rank == 2;
+    one_type = more ? MPI_FLOAT : MPI_INT;
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
         if (argc > 1 && strcmp(ways[i].name, argv[1]) == 0)
             ways[i].differ();
