@@ -7,7 +7,8 @@
  *   crowd   more ranks than processors: the last to arrive combines for all and publishes the result, so that each
  *           rank is scheduled once for a round.
  *   else    every rank has a processor: all read all blocks and combine alike. No line is written by two.
- * Operands are combined in the order of the ranks: the bits are the same on all of them. */
+ * Operands are combined in the order of the ranks: the bits are the same on all of them. Scans are combined as by
+ * messages, which carry them out in a crowd. */
 #include "coll/hall.h"
 
 size_t vcoll_hall_lay_out(struct coll_hall *hall, struct hall_memory *memory)
@@ -53,9 +54,9 @@ static inline void bytes_copy(void *to, const void *from, size_t bytes)
         memcpy(to, from, bytes);
 }
 
-/* The blocks of the first RANKS ranks, in their order. The kernel puts its left operand first, so OUT, which holds
- * the ranks before, is the right place only for commutative kernels; the built-in ones all are. */
-static inline void blocks_combine(const struct coll_visit *visit, type_kernel *kernel, int ranks, void *out)
+/* The blocks of all ranks, in their order. The kernel puts its left operand first, so OUT, which holds the ranks
+ * before, is the right place only for commutative kernels; the built-in ones all are. */
+static inline void blocks_combine(const struct coll_visit *visit, type_kernel *kernel, void *out)
 {
     const struct hall_track *track = visit->track;
     size_t bytes = visit->size * visit->count;
@@ -63,7 +64,7 @@ static inline void blocks_combine(const struct coll_visit *visit, type_kernel *k
                *second = hall_data(track, hall_place(1, track->epoch), bytes);
     ptrdiff_t stride = second - block;
     bytes_copy(out, block, bytes);
-    for (int left = ranks - 1; left; left--)
+    for (int left = visit->hall->ranks - 1; left; left--)
         kernel(block += stride, out, visit->count);
 }
 
@@ -78,8 +79,7 @@ static inline __attribute__((always_inline)) void visit_arrive(struct coll_visit
             epoch * (uint64_t)visit->hall->ranks)
             return;
         if (visit->kernel)
-            blocks_combine(visit, visit->kernel, visit->hall->ranks,
-                           hall_data(track, HALL_RESULT, visit->size * visit->count));
+            blocks_combine(visit, visit->kernel, hall_data(track, HALL_RESULT, visit->size * visit->count));
         word = &track->block[HALL_RESULT].epoch;
     }
     /* release: pairs with the acquire in track_is_settled */
@@ -187,12 +187,27 @@ static void result_take(struct coll_visit *visit)
     if (visit->hall->crowd)
         bytes_copy(visit->out, hall_data(visit->track, HALL_RESULT, bytes), bytes);
     else
-        blocks_combine(visit, visit->kernel, visit->hall->ranks, visit->out);
+        blocks_combine(visit, visit->kernel, visit->out);
+}
+
+/* The sum of the COUNT ranks that end with RANK, or of as many as there are; without the last FIRST - 1 of them. In the
+ * order of messages (`doubling` in reduce.c), so that it has the same bits whichever way a call goes. */
+static void prefix_combine(const struct coll_visit *visit, int rank, int first, int count, void *out)
+{
+    const struct hall_track *track = visit->track;
+    size_t bytes = visit->size * visit->count;
+    char below[HALL_WIDE];
+    bytes_copy(out, hall_data(track, hall_place(rank + 1 - first, track->epoch), bytes), bytes);
+    for (int distance = first; distance < count && distance <= rank; distance *= 2) {
+        prefix_combine(visit, rank - distance, 1, distance, below);
+        visit->call->reduction.kernel(below, out, visit->count);
+    }
 }
 
 static void prefix_take(struct coll_visit *visit)
 {
-    blocks_combine(visit, visit->call->reduction.kernel, visit->operands, visit->out);
+    int first = visit->call->kind == COLL_SCAN ? 1 : 2;
+    prefix_combine(visit, visit->hall->rank, first, visit->hall->ranks, visit->out);
 }
 
 void vcoll_visit_reduces(struct coll_visit *visit, bool waits)
