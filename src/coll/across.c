@@ -102,7 +102,7 @@ static void allreduce_by_masters(struct coll_schedule *schedule)
     enter_node(schedule);
     vcoll_piece_reduce(schedule, 0, coll_own_base(call), result, count);
     if (enter_masters(schedule, NO_ROOT))
-        vcoll_piece_sum(schedule, result, count);
+        vcoll_piece_sum(schedule, 0, result, count);
     enter_node(schedule);
     if (schedule->size > 1)
         vcoll_piece_cast(schedule, 0, coll_whole(&call->receive));
@@ -152,10 +152,11 @@ static void allreduce_by_slices(struct coll_schedule *schedule)
     struct coll_side slices;
     struct type_buffer own;
     enter_node(schedule);
+    int slice = schedule->rank;
     if (!vcoll_piece_slices(schedule, coll_own_base(call), call->receive.base, call->receive.count, &slices, &own))
         return;
     enter_likes(schedule);
-    vcoll_piece_sum(schedule, own.base, own.count);
+    vcoll_piece_sum(schedule, slice % schedule->size, own.base, own.count); /* no card serves the roots of all */
     enter_node(schedule);
     vcoll_piece_spread(schedule, NO_ROOT, &slices);
 }

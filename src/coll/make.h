@@ -67,8 +67,9 @@ void vcoll_piece_scatter(struct coll_schedule *schedule, int root, struct type_b
                          const struct coll_side *side);
 /* COUNT elements of the call's receive layout. RESULT is looked at on the root alone and may be OWN. */
 void vcoll_piece_reduce(struct coll_schedule *schedule, int root, const void *own, void *result, uint64_t count);
-/* VALUE becomes the sum of those of all members. Where the operation is not commutative their order counts. */
-void vcoll_piece_sum(struct coll_schedule *schedule, void *value, uint64_t count);
+/* VALUE becomes the sum of those of all members. Where the operation is not commutative their order counts. A tree has
+ * its root at ROOT. */
+void vcoll_piece_sum(struct coll_schedule *schedule, int root, void *value, uint64_t count);
 /* Each member gets the sum of its slice, in its place of RESULT, which is MINE then; COUNT is no less than there are
  * members. False: there is no memory. */
 #define COLL_ELSEWHERE ((void *)2) /* RESULT: in memory of the schedule. NULL is a place: that of absolute addresses */

@@ -238,13 +238,13 @@ static void exchange(struct coll_schedule *schedule, const void *own, void *resu
         vcoll_copy(schedule, part(schedule, other, count), part(schedule, result, count));
 }
 
-void vcoll_piece_sum(struct coll_schedule *schedule, void *value, uint64_t count)
+void vcoll_piece_sum(struct coll_schedule *schedule, int root, void *value, uint64_t count)
 {
     if (cut_it(schedule, count)) {
         reduce_in_pieces(schedule, -1, value, value, count);
     } else if (count && schedule->size > 1) {
-        reduce_over_tree(schedule, 0, value, value, count);
-        vcoll_piece_cast(schedule, 0, part(schedule, value, count));
+        reduce_over_tree(schedule, root, value, value, count);
+        vcoll_piece_cast(schedule, root, part(schedule, value, count));
     }
 }
 

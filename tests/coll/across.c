@@ -11,7 +11,12 @@
 #define SIZE (NODES * PER_NODE)
 
 static struct coll_group group[SIZE];
-static uint32_t value[SIZE];
+#define LONG (256u << 10) /* bytes that go by slices */
+
+static union {
+    uint32_t word;
+    unsigned char byte[LONG];
+} value[SIZE];
 static struct coll_schedule *schedule[SIZE];
 
 static int node_of(int rank) { return rank / PER_NODE; }
@@ -36,14 +41,14 @@ static bool all_done(void *context)
     return true;
 }
 
-static void run(enum coll_kind kind, int root)
+static void run(enum coll_kind kind, int root, uint64_t bytes)
 {
     memset(fake.sent, 0, sizeof fake.sent);
     for (int r = 0; r < SIZE; r++) {
         struct coll_call call = {.kind = kind, .group = &group[r], .root = root, .send = {.base = COLL_IN_PLACE},
-                                 .receive = {.base = &value[r], .count = 4},
+                                 .receive = {.base = &value[r], .count = bytes},
                                  .reduction = {.kernel = vtype_kernel(OPERATION_BOR, ELEMENT_U8), .commutative = true}};
-        value[r] = 1u << (r % 32);
+        value[r].word = 1u << (r % 32);
         CHECK_EQUAL(vcoll_prepare(&call, &schedule[r]), OK);
         CHECK_EQUAL(vcoll_launch(schedule[r], NULL, NULL), OK);
     }
@@ -66,7 +71,7 @@ static void count_of_node(int node, int *out, int *in)
 
 static void barrier_of_a_node_is_at_most_five_messages(void)
 {
-    run(COLL_BARRIER, 0);
+    run(COLL_BARRIER, 0, 0);
     for (int node = 0, out, in; node < NODES; node++) {
         count_of_node(node, &out, &in);
         CHECK(out > 0 && out <= 5); /* 2^5 nodes */
@@ -76,7 +81,7 @@ static void barrier_of_a_node_is_at_most_five_messages(void)
 static void sum_is_two_messages_for_each_node_but_one(void)
 {
     int messages = 0;
-    run(COLL_ALLREDUCE, 0);
+    run(COLL_ALLREDUCE, 0, 4);
     for (int node = 0, out, in; node < NODES; node++) {
         count_of_node(node, &out, &in);
         messages += out;
@@ -84,15 +89,30 @@ static void sum_is_two_messages_for_each_node_but_one(void)
     CHECK_EQUAL(messages, 2 * (NODES - 1));
 }
 
+/* Of a tree of four a root has seven children: no node is that of both slices. */
+static void long_sum_has_a_root_for_each_slice(void)
+{
+    for (int r = 0; r < SIZE; r++)
+        memset(value[r].byte, 0, LONG);
+    run(COLL_ALLREDUCE, 0, LONG);
+    for (int node = 0, out, in; node < NODES; node++) {
+        count_of_node(node, &out, &in);
+        CHECK(out >= PER_NODE && out < 2 * 7);
+        CHECK(in >= PER_NODE && in < 2 * 7);
+    }
+    for (int r = 0; r < SIZE; r++)
+        CHECK(value[r].word == UINT32_MAX && value[r].byte[4] == 0 && value[r].byte[LONG - 1] == 0);
+}
+
 static void broadcast_comes_once_to_each_node(int root)
 {
-    run(COLL_BCAST, root);
+    run(COLL_BCAST, root, 4);
     for (int node = 0, out, in; node < NODES; node++) {
         count_of_node(node, &out, &in);
         CHECK_EQUAL(in, node != node_of(root));
     }
     for (int r = 0; r < SIZE; r++)
-        CHECK_EQUAL(value[r], 1u << (root % 32));
+        CHECK_EQUAL(value[r].word, 1u << (root % 32));
 }
 
 int main(void)
@@ -100,7 +120,8 @@ int main(void)
     spread();
     barrier_of_a_node_is_at_most_five_messages();
     sum_is_two_messages_for_each_node_but_one();
-    CHECK_EQUAL(value[SIZE - 1], UINT32_MAX);
+    CHECK_EQUAL(value[SIZE - 1].word, UINT32_MAX);
+    long_sum_has_a_root_for_each_slice();
     broadcast_comes_once_to_each_node(0);
     broadcast_comes_once_to_each_node(7);
     fake_close();
