@@ -176,12 +176,12 @@ int sock_posix_spawn_file_actions_adddup2(void *actions, int fd, int to)
     return sock_real.posix_spawn_file_actions_adddup2(actions, fd, to);
 }
 
-typedef int spawn(int *child, const char *path, const void *actions, const void *attributes, char *const argv[],
-                  char *const envp[]);
+#define SPAWN_PARAMETERS                                                                                               \
+    int *child, const char *path, const void *actions, const void *attributes, char *const argv[], char *const envp[]
+#define SPAWN_ARGUMENTS child, path, actions, attributes, argv, envp
 _Static_assert(_Generic((pid_t)0, int: 1, default: 0), "one type serves a number of a process and a descriptor of it");
 
-static int spawned(spawn *real, int *child, const char *path, const void *actions, const void *attributes,
-                   char *const argv[], char *const envp[])
+static int spawned(int (*real)(SPAWN_PARAMETERS), SPAWN_PARAMETERS)
 {
     char *const *given = sock_inherit_begin(path, envp, actions ? SOCK_CHILD_COPIES : SOCK_CHILD);
     int result = real(child, path, actions, attributes, argv, given);
@@ -189,16 +189,10 @@ static int spawned(spawn *real, int *child, const char *path, const void *action
     return result < 0 ? ENOSYS : result; /* they say what went wrong by their result */
 }
 
-#define SPAWN(name)                                                                                                    \
-    int sock_##name(int *child, const char *path, const void *actions, const void *attributes, char *const argv[],     \
-                    char *const envp[])                                                                                \
-    {                                                                                                                  \
-        return spawned(sock_real.name, child, path, actions, attributes, argv, envp);                                  \
-    }
-SPAWN(posix_spawn)
-SPAWN(posix_spawnp)
-SPAWN(pidfd_spawn)
-SPAWN(pidfd_spawnp)
+int sock_posix_spawn(SPAWN_PARAMETERS) { return spawned(sock_real.posix_spawn, SPAWN_ARGUMENTS); }
+int sock_posix_spawnp(SPAWN_PARAMETERS) { return spawned(sock_real.posix_spawnp, SPAWN_ARGUMENTS); }
+int sock_pidfd_spawn(SPAWN_PARAMETERS) { return spawned(sock_real.pidfd_spawn, SPAWN_ARGUMENTS); }
+int sock_pidfd_spawnp(SPAWN_PARAMETERS) { return spawned(sock_real.pidfd_spawnp, SPAWN_ARGUMENTS); }
 
 /* Their children get the environment of this process: what tells them what is left to them stands there meanwhile. If
  * another thread has changed it by then, it stays. */
