@@ -5,7 +5,8 @@
  * From then on the short ways are closed, because they check nothing.
  *
  * After a death no fence keeps a rank that leaves in order until all have left. So the launcher then counts each rank
- * that ends among the dead. What that rank sent before is here or lies in its lane, and is delivered first.
+ * that ends among the dead. What that rank sent before is here or lies in its lane, and is delivered first. A rank that
+ * was killed may also take messages with it that waited for a link, or for room on one.
  *
  * A network may use the memory that it was given until it knows that the link is gone. So the rails to a dead rank are
  * closed before its transfers end: its host may be silent, and then its connections stay. */

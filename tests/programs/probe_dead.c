@@ -53,8 +53,12 @@ int main(int argc, char **argv)
     MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, is_dying ? 0 : dies, 1, &between);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(between, MPI_ERRORS_RETURN);
-    for (int i = 0; i < dies && is_dying; i++)
+    if (!is_dying)
+        MPI_Send(&word, 1, MPI_INT, dies, 1, MPI_COMM_WORLD);
+    for (int i = 0; i < dies && is_dying; i++) { /* there is a link: what waits for one dies with its rank */
+        MPI_Recv(&word, 1, MPI_INT, i, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         MPI_Send(&word, 1, MPI_INT, i, 2, MPI_COMM_WORLD);
+    }
     MPI_Barrier(MPI_COMM_WORLD);
     if (is_dying)
         kill(getpid(), SIGKILL);
