@@ -157,6 +157,26 @@ static void aliases_of_some(int count)
     free(data), free(got), free(counts), free(places);
 }
 
+/* A wrong argument of some ranks: their call does not take place. The root waits for the right one, which may
+ * follow. */
+static void wrong_of_some(void)
+{
+    MPI_Comm world = MPI_COMM_WORLD;
+    int root = size - 1, data = rank, *all = calloc((size_t)size, sizeof *all);
+    if (rank != root) {
+        CHECK_CLASS(MPI_Gather(MPI_IN_PLACE, 1, MPI_INT, NULL, 0, MPI_INT, root, world), MPI_ERR_BUFFER);
+        CHECK_CLASS(MPI_Gather(&data, -1, MPI_INT, NULL, 0, MPI_INT, root, world), MPI_ERR_COUNT);
+        CHECK_CLASS(MPI_Bcast(MPI_IN_PLACE, 1, MPI_INT, root, world), MPI_ERR_BUFFER);
+        CHECK_CLASS(MPI_Scatter(NULL, 0, MPI_INT, MPI_IN_PLACE, 1, MPI_INT, root, world), MPI_ERR_BUFFER);
+        CHECK_CLASS(MPI_Reduce(MPI_IN_PLACE, NULL, 1, MPI_INT, MPI_SUM, root, world), MPI_ERR_BUFFER);
+    }
+    CHECK_OK(MPI_Gather(&data, 1, MPI_INT, all, 1, MPI_INT, root, world));
+    CHECK_OK(MPI_Bcast(all, size, MPI_INT, root, world));
+    for (int i = 0; i < size; i++)
+        CHECK_EQUAL(all[i], i);
+    free(all);
+}
+
 static void other(void)
 {
     MPI_Comm comm;
@@ -199,6 +219,7 @@ int main(void)
     aliases();
     aliases_of_some(2);
     aliases_of_some(1 << 16);
+    wrong_of_some();
     other();
     int sum = 0;
     MPI_Allreduce(&size, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);

@@ -279,6 +279,40 @@ static void wrong(void)
     CHECK_EQUAL(sum, theirs);
 }
 
+/* MPI_IN_PLACE from each member of the group without the root. Such a call does not take place: the root waits for the
+ * right one, which may follow. */
+static void in_place(int root_side)
+{
+    int roots = side == root_side;
+    int root = !roots ? 0 : me == 0 ? MPI_ROOT : MPI_PROC_NULL, sum = 0, own_data = -1, all[8], counts[8], places[8];
+    void *wrong = MPI_IN_PLACE;
+    MPI_Request request;
+    for (int i = 0; i < 8; i++)
+        all[i] = roots ? 10 + i : -1, counts[i] = 1, places[i] = i;
+    if (!roots) {
+        int code = MPI_Bcast(wrong, 1, MPI_INT, root, inter);
+        CHECK_CLASS(code, MPI_ERR_BUFFER);
+        check_sentence(code, "MPI_Bcast: the receive buffer cannot be MPI_IN_PLACE here");
+        code = MPI_Gather(wrong, 1, MPI_INT, NULL, 0, MPI_INT, root, inter);
+        CHECK_CLASS(code, MPI_ERR_BUFFER);
+        check_sentence(code, "MPI_Gather: the send buffer cannot be MPI_IN_PLACE here");
+        CHECK_CLASS(MPI_Gatherv(wrong, 1, MPI_INT, NULL, NULL, NULL, MPI_INT, root, inter), MPI_ERR_BUFFER);
+        CHECK_CLASS(MPI_Scatter(NULL, 0, MPI_INT, wrong, 1, MPI_INT, root, inter), MPI_ERR_BUFFER);
+        CHECK_CLASS(MPI_Scatterv(NULL, NULL, NULL, MPI_INT, wrong, 1, MPI_INT, root, inter), MPI_ERR_BUFFER);
+        CHECK_CLASS(MPI_Reduce(wrong, NULL, 1, MPI_INT, MPI_SUM, root, inter), MPI_ERR_BUFFER);
+        CHECK_CLASS(MPI_Igather(wrong, 1, MPI_INT, NULL, 0, MPI_INT, root, inter, &request), MPI_ERR_BUFFER);
+    }
+    CHECK_OK(MPI_Scatter(all, 1, MPI_INT, &own_data, 1, MPI_INT, root, inter));
+    CHECK_EQUAL(own_data, roots ? -1 : 10 + me);
+    CHECK_OK(MPI_Reduce(&me, &sum, 1, MPI_INT, MPI_SUM, root, inter));
+    CHECK_EQUAL(sum, root == MPI_ROOT ? theirs * (theirs - 1) / 2 : 0);
+    CHECK_OK(MPI_Gatherv(&me, 1, MPI_INT, all, counts, places, MPI_INT, root, inter));
+    for (int i = 0; i < theirs && root == MPI_ROOT; i++)
+        CHECK_EQUAL(all[i], i);
+    CHECK_OK(MPI_Bcast(all, 1, MPI_INT, root, inter));
+    CHECK_EQUAL(all[0], root == MPI_PROC_NULL ? 10 : 0);
+}
+
 /* A group with itself: all of it are in the other one, too. */
 static void overlap(void)
 {
@@ -305,6 +339,8 @@ int main(void)
             merges();
             many();
             wrong();
+            in_place(0);
+            in_place(1);
             two_groups_close();
         }
         MPI_Barrier(MPI_COMM_WORLD);
