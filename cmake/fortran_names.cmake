@@ -147,7 +147,13 @@ function(fortran_names target abi)
   if(abi STREQUAL "mpich")
     fortran_names_of_mpich()
   elseif(abi STREQUAL "openmpi") # MPI_Sizeof of an array of each rank
-    string(APPEND text "ompi_f_sync_reg_f = viaduct_nothing_;\n")
+    string(APPEND text "ompi_f_sync_reg_f = viaduct_nothing_;\nompi_status_f2f08_f = mpi_status_f2f08_;\n"
+           "ompi_status_f082f_f = mpi_status_f082f_;\n")
+    foreach(name comm_ack_failed comm_agree comm_failure_ack comm_failure_get_acked comm_get_failed comm_iagree comm_is_revoked
+            comm_revoke comm_shrink) # of Open MPI 5
+      string(APPEND text "ompix_${name}_f = pmpix_${name}_;\n")
+      fortran_spellings(text mpix_${name} pmpix_${name})
+    endforeach()
     foreach(pair character=1 logical=4 int8=1 int16=2 int32=4 int64=8 real32=4 real64=8 real128=16 complex32=8 complex64=16
             complex128=32)
       string(REPLACE "=" ";" pair ${pair})

@@ -105,6 +105,49 @@ END
 build -include /dev/null "$work/later.c" "$library" -o "$work/later" || fail "a name of Open MPI 5 is not there"
 expect 0 9 "" $mpiexec -n 1 "$work/later"
 
+# The same for Fortran, as libmpi_usempif08 of Open MPI 5 calls them, with all names bound at the start; and statuses of
+# mpi_f08, also in C.
+cat >"$work/later_f08.c" <<'END'
+#include <mpi.h>
+#include <stdio.h>
+#include <string.h>
+#define ALL(F) F(ack_failed) F(agree) F(failure_ack) F(failure_get_acked) F(get_failed) F(iagree) F(is_revoked) F(revoke) F(shrink)
+#define DECLARE(name) void ompix_comm_##name##_f(int *comm, ...), mpix_comm_##name##_(int *comm, ...);
+#define CALL(call)                                                                 \
+    memset(given, 0, sizeof given);                                                \
+    call(&world, &given[0], &given[1], &given[2]);                                 \
+    right += (given[0] | given[1] | given[2]) == MPI_ERR_UNSUPPORTED_OPERATION;
+#define CALLS(name) CALL(ompix_comm_##name##_f) CALL(mpix_comm_##name##_)
+ALL(DECLARE)
+void ompi_status_f2f08_f(void *from, void *to, int *ierror), ompi_status_f082f_f(void *from, void *to, int *ierror);
+int MPI_Status_c2f08(MPI_Status *c, void *f08), MPI_Status_f082c(void *f08, MPI_Status *c);
+int MPI_Status_f2f08(MPI_Fint *f, void *f08), MPI_Status_f082f(void *f08, MPI_Fint *f);
+extern MPI_Fint *MPI_F08_STATUS_IGNORE, *MPI_F08_STATUSES_IGNORE;
+int main(void)
+{
+    int right = 0, given[3], world = 0, f[6], f08[6], error;
+    MPI_Status status, again;
+    MPI_Init(NULL, NULL);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    ALL(CALLS)
+    MPI_Sendrecv(f, 0, MPI_INT, 0, 8, given, 3, MPI_INT, 0, 8, MPI_COMM_WORLD, &status);
+    MPI_Status_c2f08(&status, f08);
+    MPI_Status_f082f(f08, f);
+    ompi_status_f2f08_f(f, f08, &error);
+    right += f08[1] == 8;
+    ompi_status_f082f_f(f08, f, &error);
+    MPI_Status_f2f08(f, f08);
+    MPI_Status_f082c(f08, &again);
+    right += !memcmp(&status, &again, sizeof status);
+    right += MPI_F08_STATUS_IGNORE == MPI_F_STATUS_IGNORE && MPI_F08_STATUSES_IGNORE == MPI_F_STATUSES_IGNORE;
+    printf("%d\n", right);
+    MPI_Finalize();
+}
+END
+build -include /dev/null "$work/later_f08.c" "${library%/*}/libmpi_mpifh.so.40" "$library" -o "$work/later_f08" ||
+    fail "a name of Open MPI 5 for Fortran is not there"
+expect 0 21 "" env LD_BIND_NOW=1 $mpiexec -n 1 "$work/later_f08"
+
 # A library for Open MPI in a program for MPICH: a sentence, not two MPIs
 if type mpicc.mpich >/dev/null 2>&1; then
     printf '#include <mpi.h>\nint size(void) { int n; MPI_Comm_size(MPI_COMM_WORLD, &n); return n; }\n' >"$work/size.c"

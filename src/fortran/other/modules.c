@@ -10,6 +10,14 @@ static __attribute__((constructor)) void ignored_learn(void)
     MPI_F_STATUS_IGNORE = (int *)(size_t)FORTRAN_STATUS_IGNORE;
     MPI_F_STATUSES_IGNORE = (int *)(size_t)FORTRAN_STATUSES_IGNORE;
 }
+#ifdef MPI_ADDRESS_HANDLES /* mpi_f08 of Open MPI has the same statuses as its mpif.h */
+EXPORT extern MPI_Fint *MPI_F08_STATUS_IGNORE, *MPI_F08_STATUSES_IGNORE;
+static __attribute__((constructor)) void ignored_of_f08_learn(void)
+{
+    MPI_F08_STATUS_IGNORE = (int *)(size_t)FORTRAN_STATUS_IGNORE;
+    MPI_F08_STATUSES_IGNORE = (int *)(size_t)FORTRAN_STATUSES_IGNORE;
+}
+#endif
 
 #define SIZE(bytes)                                                                    \
     EXPORT void viaduct_sizeof_##bytes##_(const void *x, int *size, int *ierror);      \

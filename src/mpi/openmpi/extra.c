@@ -1,7 +1,13 @@
-/* What Open MPI adds to MPI: questions for memory of devices, none of which is known here, and going on after a rank
- * has died (Open MPI 5), which is not here yet. As in mpi/not_yet.c only a communicator is read of the arguments. */
+/* What Open MPI adds to MPI: questions for memory of devices, none of which is known here; of Open MPI 5 going on after
+ * a rank has died, and infos of sessions, which are not here yet. As in mpi/not_yet.c only a communicator is read of
+ * the arguments. And the statuses that mpi_f08 ignores, see fortran/other/modules.c. */
 #include "mpi/not_yet.h"
 #include "mpi/removed/removed.h"
+
+static int status_ignore[MPI_F_STATUS_SIZE];
+extern VEXPORT MPI_Fint *MPI_F08_STATUS_IGNORE, *MPI_F08_STATUSES_IGNORE;
+MPI_Fint *MPI_F08_STATUS_IGNORE = status_ignore;
+MPI_Fint *MPI_F08_STATUSES_IGNORE = status_ignore;
 
 OLD(MPIX_Query_cuda_support, void) { return 0; }
 OLD(MPIX_Query_rocm_support, void) { return 0; }
@@ -15,3 +21,9 @@ OLD(MPIX_Comm_iagree, void *comm) { return mpi_not_yet_of("MPIX_Comm_iagree", co
 OLD(MPIX_Comm_is_revoked, void *comm) { return mpi_not_yet_of("MPIX_Comm_is_revoked", comm); }
 OLD(MPIX_Comm_revoke, void *comm) { return mpi_not_yet_of("MPIX_Comm_revoke", comm); }
 OLD(MPIX_Comm_shrink, void *comm) { return mpi_not_yet_of("MPIX_Comm_shrink", comm); }
+
+OLD(MPI_Session_set_info, void *session, void *info)
+{
+    (void)session, (void)info;
+    return mpi_not_yet("MPI_Session_set_info");
+}
