@@ -81,7 +81,7 @@ int mpi_arguments(const char *call, const struct mpi_argument *list)
             mpi_enter(call);
         if (!one->value && (one->want == WANT_GIVEN || one->want == WANT_BEHIND))
             error = mpi_null(thing, call, one->name);
-        else if (one->kind && !(one->want == WANT_HINTS && one->value == mpi_kind_info.none))
+        else if (one->kind && !(one->want == WANT_HINTS && one->value == one->kind->none))
             error = object_check(call, one, thing, &object);
         if (object && !thing && (one->kind->kind == KIND_COMM || one->kind->kind == KIND_SESSION))
             thing = object;

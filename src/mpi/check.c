@@ -1,5 +1,5 @@
-/* The setting VIADUCT_CHECK, and places in the program: addresses until they are told; then addr2line, where it is
- * installed, makes file and line of them. */
+/* VIADUCT_CHECK: places in the program. They are addresses until they are told; then addr2line, where it is installed,
+ * makes file and line of them. */
 #include "mpi/check.h"
 #include "base/hash.h"
 #include <dlfcn.h>
@@ -8,12 +8,6 @@
 #include <sys/auxv.h>
 
 #define MOST_FRAMES 12
-
-void mpi_check_open(void)
-{
-    mpi_checking = vbase_settings.check && mpi_check_calls_open() == OK;
-    mpi_watching_settle();
-}
 
 /* In this library, or in one that lies between it and the program: the entries for Fortran, the profile. */
 static bool frame_is_ours(const Dl_info *frame, const Dl_info *own)
@@ -27,7 +21,7 @@ void *mpi_check_caller(void)
     void *frame[MOST_FRAMES];
     Dl_info own, other;
     int count = backtrace(frame, MOST_FRAMES);
-    if (!dladdr((void *)(uintptr_t)mpi_check_open, &own))
+    if (!dladdr((void *)(uintptr_t)mpi_check_caller, &own))
         return NULL;
     for (int i = 0; i < count; i++)
         if (dladdr(frame[i], &other) && !frame_is_ours(&other, &own))

@@ -34,7 +34,6 @@ void mpi_check_ends(struct msg_request *operation) COLD;
 struct mpi_comm;
 struct mpi_type;
 struct coll_schedule;
-int mpi_check_calls_open(void) COLD; /* takes what they need, so that a call needs no memory for it */
 struct mpi_check_data {
     int64_t bytes;      /* MPI_CHECK_ANY_LENGTH: unknown, or not the same on all ranks */
     uint64_t signature; /* of its types; 0: fits anything */

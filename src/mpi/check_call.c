@@ -33,9 +33,12 @@ enum state { CHECK_ASKS, CHECK_PASSED, CHECK_FAILED };
 
 static struct type_layout *notes_layout;
 
-int mpi_check_calls_open(void)
+/* Takes what the calls need, so that none needs memory for it. */
+void mpi_check_open(void)
 {
-    return notes_layout ? OK : vtype_layout_bytes(sizeof(struct notes), 1, &notes_layout);
+    mpi_checking = vbase_settings.check &&
+                   (notes_layout || vtype_layout_bytes(sizeof(struct notes), 1, &notes_layout) == OK);
+    mpi_watching_settle();
 }
 
 enum difference { SAME, CALLS, OPERATIONS, LENGTHS, TYPES };

@@ -2,28 +2,9 @@
  * persistent, with int and with 64-bit counts; all come to one body with the same structure. What a collective takes is
  * written in mpi.h (MPI_ONE_ONE_ and its like); its row at the end tells what that is, by the entry's own name. */
 #include "mpi/check.h"
+#include "mpi/collective.h"
 #include "mpi/message.h"
 #include "mpi/request.h"
-
-/* The arguments of any collective, as its entries hand them over. */
-struct side {
-    const void *buffer;
-    MPI_Count count;
-    MPI_Datatype type;
-    const void *counts, *displacements; /* of v and w forms: int, or (wide) MPI_Count and MPI_Aint */
-    const MPI_Datatype *types;          /* of w forms */
-};
-
-struct collective {
-    const char *call;
-    enum coll_kind kind;
-    MPI_Comm comm;
-    int root;
-    MPI_Op op;
-    bool wide; /* counts and displacements are arrays of 64 bits */
-    bool neighbors; /* along the edges of a topology */
-    struct side send, receive; /* bcast and reductions: type, count and counts are in receive */
-};
 
 /* Which sides of a call a rank's arguments must be right on, and which may be MPI_IN_PLACE. */
 enum sides { NO_SIDE = 0, SEND = 1, RECEIVE = 2, BOTH = 3 };
@@ -76,7 +57,7 @@ struct work {
 };
 
 /* Those that move little are made where they are called, see collective_perform: what decides there is constant, as
- * the address of their struct collective is passed to nothing that is not inlined. */
+ * the address of their struct mpi_collective is passed to nothing that is not inlined. */
 
 static uint8_t rule_of(const struct work *work) { return rules[work->call.kind].flags; }
 
@@ -142,7 +123,7 @@ static const int64_t *array_widen(struct work *work, const void *array, int part
     return place;
 }
 
-static int types_fill(struct work *work, const struct side *from, struct coll_side *side, const char *name)
+static int types_fill(struct work *work, const struct mpi_side *from, struct coll_side *side, const char *name)
 {
     struct type_layout **layouts = (struct type_layout **)array_room(work);
     if (!layouts)
@@ -159,13 +140,13 @@ static int types_fill(struct work *work, const struct side *from, struct coll_si
 }
 
 /* Of reduce_scatter a rank receives its own block alone, unless what it sends lies there, too. */
-static bool block_is_own(const struct work *work, const struct collective *c, int i)
+static bool block_is_own(const struct work *work, const struct mpi_collective *c, int i)
 {
     return !(rule_of(work) & REDUCES) || c->send.buffer == MPI_IN_PLACE || i == work->comm->thing.rank;
 }
 
-static int arrays_fill(struct work *work, const struct collective *c, const struct side *from, struct coll_side *side,
-                       const char *name)
+static int arrays_fill(struct work *work, const struct mpi_collective *c, const struct mpi_side *from,
+                       struct coll_side *side, const char *name)
 {
     bool displaced = rule_of(work) & DISPLACED, typed = rule_of(work) & TYPED;
     int partners = partners_of(work, side);
@@ -193,7 +174,7 @@ static int arrays_fill(struct work *work, const struct collective *c, const stru
 
 /* ---- one side ---- */
 
-MPI_HOT int plain_fill(struct work *work, const struct side *from, struct coll_side *side, const char *name)
+MPI_HOT int plain_fill(struct work *work, const struct mpi_side *from, struct coll_side *side, const char *name)
 {
     uint64_t bytes;
     side->count = (uint64_t)from->count;
@@ -207,8 +188,8 @@ MPI_HOT int plain_fill(struct work *work, const struct side *from, struct coll_s
     return right ? MPI_SUCCESS : buffer_refuse(work, name);
 }
 
-MPI_HOT int side_fill(struct work *work, const struct rule *rule, const struct collective *c, const struct side *from,
-                      struct coll_side *side, bool arrays, const char *name)
+MPI_HOT int side_fill(struct work *work, const struct rule *rule, const struct mpi_collective *c,
+                      const struct mpi_side *from, struct coll_side *side, bool arrays, const char *name)
 {
     int error = MPI_SUCCESS;
     side->base = (void *)from->buffer;
@@ -287,11 +268,11 @@ static bool side_may_hold_data(const struct work *work, const struct coll_side *
 }
 
 /* Reductions have one type and count for both sides; only the buffers differ. */
-MPI_HOT int reduction_fill(struct work *work, const struct rule *rule, const struct collective *c, int significant,
+MPI_HOT int reduction_fill(struct work *work, const struct rule *rule, const struct mpi_collective *c, int significant,
                            int may_be_in_place)
 {
     struct coll_side *send = &work->call.send, *receive = &work->call.receive;
-    struct side described = c->receive;
+    struct mpi_side described = c->receive;
     bool receives = significant & RECEIVE;
     if (receives && c->receive.buffer == MPI_IN_PLACE)
         return place_fill(work, receive, false, "receive");
@@ -322,11 +303,11 @@ MPI_HOT int reduction_fill(struct work *work, const struct rule *rule, const str
 }
 
 /* The side of a call that is WHICH, if this rank needs it. */
-MPI_HOT int side_fill_needed(struct work *work, const struct rule *rule, const struct collective *c, enum sides which,
-                             int significant, int may_be_in_place)
+MPI_HOT int side_fill_needed(struct work *work, const struct rule *rule, const struct mpi_collective *c,
+                             enum sides which, int significant, int may_be_in_place)
 {
     bool sends = which == SEND;
-    const struct side *from = sends ? &c->send : &c->receive;
+    const struct mpi_side *from = sends ? &c->send : &c->receive;
     struct coll_side *side = sends ? &work->call.send : &work->call.receive;
     const char *name = sends ? "send" : "receive";
     if (!(significant & which))
@@ -353,8 +334,8 @@ static COLD int root_refuse(const struct work *work)
 }
 
 /* Which sides count on this rank, and which of them may be in place; a root that is none is raised. */
-MPI_HOT int sides_find(const struct work *work, const struct rule *rule, const struct collective *c, int *significant,
-                       int *may_be_in_place)
+MPI_HOT int sides_find(const struct work *work, const struct rule *rule, const struct mpi_collective *c,
+                       int *significant, int *may_be_in_place)
 {
     struct mpi_comm *comm = work->comm;
     bool inter = work->call.between, rooted = rule->flags & ROOTED,
@@ -382,72 +363,37 @@ static COLD int comm_refuse(const struct work *work, int class, const char *what
     return mpi_error(work->comm, work->name, class, "%s %s", mpi_thing_name(work->comm, name), what);
 }
 
-/* Of a side, for one partner, or for RANKS with counts of their own. Of any length: something is wrong with it,
- * which is told later. */
-static COLD void data_find(const struct collective *c, const struct side *side, int ranks, struct mpi_check_data *data)
-{
-    const struct mpi_type *type = mpi_type_at(side->type);
-    MPI_Count elements = side->count;
-    data->bytes = MPI_CHECK_ANY_LENGTH;
-    if (!type || side->buffer == MPI_IN_PLACE || elements < 0)
-        return;
-    for (int i = 0; side->counts && i < ranks; i++)
-        elements += c->wide ? ((const MPI_Count *)side->counts)[i] : ((const int *)side->counts)[i];
-    if (__builtin_mul_overflow(elements, (MPI_Count)type->size, &data->bytes) || data->bytes < 0)
-        data->bytes = MPI_CHECK_ANY_LENGTH;
-    else
-        mpi_check_data_sign(data, type);
-}
-
-/* Of the payload what is the same on all ranks. */
-static COLD struct mpi_payload payload_agreed(const struct collective *c, const struct mpi_comm *comm)
-{
-    struct mpi_payload payload = {.taken.bytes = MPI_CHECK_ANY_LENGTH, .operation = MPI_CHECK_NO_OPERATION};
-    const struct rule *rule = &rules[c->kind];
-    bool is_root = rule->flags & ROOTED && c->root == comm->thing.rank;
-    if (mpi_comm_is_inter(comm) || c->neighbors || rule->flags & (SEND_ARRAYS | TYPED) || c->kind == COLL_GATHERV ||
-        c->kind == COLL_BARRIER)
-        return payload;
-    bool sends = c->kind == COLL_GATHER ? !is_root : c->kind == COLL_SCATTER && is_root;
-    bool both = c->kind == COLL_ALLGATHER || c->kind == COLL_ALLTOALL;
-    data_find(c, sends ? &c->send : &c->receive, comm->size, &payload.taken);
-    payload.given = payload.taken;
-    if (both && c->send.buffer != MPI_IN_PLACE)
-        data_find(c, &c->send, comm->size, &payload.given);
-    const struct mpi_op *op = rule->flags & REDUCES ? mpi_op_at(c->op) : NULL;
-    if (op)
-        payload.operation = (int32_t)op->operation;
-    return payload;
-}
-
 /* No short way is taken. Of a call that BLOCKS what the other ranks call is compared; wrong handles are told later. */
-static COLD int enter_watched(const struct collective *c, int root, bool blocks)
+static COLD int enter_watched(const struct mpi_collective *c, int root, bool blocks)
 {
     mpi_enter_watched(c->call);
     struct mpi_comm *comm = mpi_checking && blocks ? mpi_comm_at(c->comm) : NULL;
     if (!comm)
         return MPI_SUCCESS;
-    struct mpi_payload payload = payload_agreed(c, comm);
+    struct mpi_payload payload = mpi_payload_of(c, comm);
     return mpi_check_call(comm, c->call, root, &payload);
 }
 
-MPI_HOT int root_of(const struct collective *c) { return rules[c->kind].flags & ROOTED ? c->root : MPI_CHECK_NO_ROOT; }
+MPI_HOT int root_of(const struct mpi_collective *c)
+{
+    return rules[c->kind].flags & ROOTED ? c->root : MPI_CHECK_NO_ROOT;
+}
 
 /* Field by field: C itself stays in registers. */
-MPI_HOT struct side side_copy(const struct side *side)
+MPI_HOT struct mpi_side side_copy(const struct mpi_side *side)
 {
-    return (struct side){.buffer = side->buffer, .count = side->count, .type = side->type, .counts = side->counts};
+    return (struct mpi_side){.buffer = side->buffer, .count = side->count, .type = side->type, .counts = side->counts};
 }
-MPI_HOT struct collective collective_copy(const struct collective *c)
+MPI_HOT struct mpi_collective collective_copy(const struct mpi_collective *c)
 {
-    return (struct collective){.call = c->call, .kind = c->kind, .comm = c->comm, .root = c->root, .op = c->op,
+    return (struct mpi_collective){.call = c->call, .kind = c->kind, .comm = c->comm, .root = c->root, .op = c->op,
                                .wide = c->wide, .neighbors = c->neighbors, .send = side_copy(&c->send),
                                .receive = side_copy(&c->receive)};
 }
 
 /* Checks the call C and makes coll's out of it in WORK. NO_ROOM: there is no memory for arrays, and none is raised;
  * ALIASED: WORK is complete. */
-MPI_HOT int work_fill(struct work *work, const struct collective *c)
+MPI_HOT int work_fill(struct work *work, const struct mpi_collective *c)
 {
     const enum coll_kind kind = c->kind;
     const struct rule *rule = &rules[kind];
@@ -491,11 +437,11 @@ MPI_HOT int work_fill(struct work *work, const struct collective *c)
     return !error && significant == BOTH && is_aliased(work) ? alias_find(work, may_be_in_place) : error;
 }
 
-MPI_HOT int work_make(struct work *work, const struct collective *c, bool blocks)
+MPI_HOT int work_make(struct work *work, const struct mpi_collective *c, bool blocks)
 {
     int error = MPI_SUCCESS;
     if (unlikely(!mpi_quick())) {
-        const struct collective copy = collective_copy(c); /* so that the address of C is passed to nothing */
+        const struct mpi_collective copy = collective_copy(c); /* so that the address of C is passed to nothing */
         error = enter_watched(&copy, root_of(c), blocks);
     }
     return unlikely(error) ? error : work_fill(work, c);
@@ -511,7 +457,7 @@ static enum coll_form form_of(bool again)
 
 /* There is no memory: makes the call once more, in that of the stack. One that BLOCKS is carried out from there; of
  * another one the others are told that this rank takes no part. */
-static COLD __attribute__((noinline)) int work_refuse(const struct collective *c, enum coll_form form, bool blocks)
+static COLD __attribute__((noinline)) int work_refuse(const struct mpi_collective *c, enum coll_form form, bool blocks)
 {
     struct work work;
     int64_t near[LAST_WORDS];
@@ -542,7 +488,7 @@ static COLD int aliased_run(const struct work *work)
     return error ? mpi_engine_error(work->comm, work->name, error) : alias_refuse(work);
 }
 
-MPI_HOT int collective_run_here(const struct collective *c, int64_t *near)
+MPI_HOT int collective_run_here(const struct mpi_collective *c, int64_t *near)
 {
     struct work work;
     work.arrays = NULL;
@@ -560,7 +506,7 @@ MPI_HOT int collective_run_here(const struct collective *c, int64_t *near)
     return error;
 }
 
-static int collective_run(const struct collective *c)
+static int collective_run(const struct mpi_collective *c)
 {
     int64_t near[NEAR_WORDS];
     int error = collective_run_here(c, near);
@@ -634,7 +580,7 @@ static const struct mpi_request_kind checked_request = {
 
 /* The schedule, and with CHECKS the comparison of calls, which has the number before: as that of a call that blocks,
  * which it may meet. Whatever fails, both numbers are taken and the others are told. */
-static int work_prepare(struct work *work, const struct collective *c, bool checks)
+static int work_prepare(struct work *work, const struct mpi_collective *c, bool checks)
 {
     uint32_t *number = &work->comm->coll.sequence, first = *number;
     *number = first + checks;
@@ -644,7 +590,7 @@ static int work_prepare(struct work *work, const struct collective *c, bool chec
     if (error && checks) {
         mpi_check_call_refuse(work->comm);
     } else if (checks) {
-        struct mpi_payload payload = payload_agreed(c, work->comm);
+        struct mpi_payload payload = mpi_payload_of(c, work->comm);
         error = mpi_check_call_prepare(work->comm, c->call, root_of(c), &payload, &work->check);
         if (error) /* of all members: none launches the other one */
             vcoll_release(work->schedule);
@@ -654,7 +600,7 @@ static int work_prepare(struct work *work, const struct collective *c, bool chec
 }
 
 /* The schedule with all it needs, in a request that is not started. */
-static int request_make(const struct collective *c, bool again, MPI_Request *out, struct mpi_request **request)
+static int request_make(const struct mpi_collective *c, bool again, MPI_Request *out, struct mpi_request **request)
 {
     bool checks = mpi_checking && !again;
     struct work *work = malloc(sizeof *work);
@@ -699,7 +645,7 @@ refused:
     return error == NO_ROOM ? work_refuse(c, form_of(again), false) : error;
 }
 
-static int collective_start(const struct collective *c, MPI_Request *out)
+static int collective_start(const struct mpi_collective *c, MPI_Request *out)
 {
     struct mpi_request *request;
     int error = request_make(c, false, out, &request);
@@ -714,7 +660,7 @@ static int collective_start(const struct collective *c, MPI_Request *out)
     return MPI_SUCCESS;
 }
 
-static int collective_prepare(const struct collective *c, MPI_Info info, MPI_Request *out)
+static int collective_prepare(const struct mpi_collective *c, MPI_Info info, MPI_Request *out)
 {
     struct mpi_request *request;
     int error = mpi_arguments(c->call, ARGUMENTS(RUNNING, HINTS(info))) ?: request_make(c, true, out, &request);
@@ -735,7 +681,7 @@ struct form {
     MPI_Info info;
 };
 
-static inline __attribute__((always_inline)) int collective_perform(struct form form, const struct collective *c)
+static inline __attribute__((always_inline)) int collective_perform(struct form form, const struct mpi_collective *c)
 {
     bool moves_little = c->kind <= COLL_ALLREDUCE;
     return form.how == FORM_RUN     ? (moves_little ? collective_run_here(c, NULL) : collective_run(c))
@@ -758,7 +704,7 @@ static inline __attribute__((always_inline)) int collective_perform(struct form 
     ENTRIES(prepare, prepare_c, takes, (UNWRAPPED whom, PERSISTENT), PREPARES; __VA_ARGS__)
 #define FORMS(...) SIX(__VA_ARGS__)
 
-#define IS(kind, ...) collective_perform(form, &(struct collective){NAME, kind, comm, __VA_ARGS__})
+#define IS(kind, ...) collective_perform(form, &(struct mpi_collective){NAME, kind, comm, __VA_ARGS__})
 /* The sides: a count for all partners, an array with one for each (V), and datatypes for each, too (W). */
 #define SENDS .send = {.buffer = sendbuf, .count = sendcount, .type = sendtype}
 #define SENDS_V .send = {.buffer = sendbuf, .counts = sendcounts, .displacements = sdispls, .type = sendtype}

@@ -28,14 +28,6 @@ ENTRY(MPI_Init)(int *argc, char ***argv)
     return MPI_SUCCESS;
 }
 
-int mpi_thread_level(int required)
-{
-    return required <= MPI_THREAD_SINGLE       ? MPI_THREAD_SINGLE
-           : required <= MPI_THREAD_FUNNELED   ? MPI_THREAD_FUNNELED
-           : required <= MPI_THREAD_SERIALIZED ? MPI_THREAD_SERIALIZED
-                                               : MPI_THREAD_MULTIPLE;
-}
-
 ENTRY(MPI_Init_thread)(int *argc, char ***argv, int required, int *provided)
 {
     int level = mpi_thread_level(required);

@@ -1,5 +1,6 @@
 /* The process: its stage, and its end where there is no communicator yet, or no more, to raise an error on. */
 #include "mpi/process.h"
+#include "mpi/arguments.h"
 
 struct mpi_process mpi_process;
 bool mpi_threads = true; /* before MPI_Init the number of threads is unknown */
@@ -32,6 +33,14 @@ void mpi_stage_settle(void)
     if (mpi_is_running())
         stage_store(quick ? MPI_RUNNING : MPI_WATCHED);
     base_unlock(&stage_lock);
+}
+
+int mpi_thread_level(int required)
+{
+    return required <= MPI_THREAD_SINGLE       ? MPI_THREAD_SINGLE
+           : required <= MPI_THREAD_FUNNELED   ? MPI_THREAD_FUNNELED
+           : required <= MPI_THREAD_SERIALIZED ? MPI_THREAD_SERIALIZED
+                                               : MPI_THREAD_MULTIPLE;
 }
 
 void mpi_watching_settle(void) { mpi_watching = mpi_checking || mpi_tool_counting; }

@@ -142,17 +142,6 @@ int verbs_pair_connect(struct verbs_vi *vi)
                   : OK;
 }
 
-/* ---- requests ---------------------------------------------------------------------------------------------------- */
-
-int verbs_post_failed(struct verbs_vi *vi, struct verbs_place *at, int number)
-{
-    *at = (struct verbs_place){.vi = vi};
-    vi->failed = true;
-    verbs_writer_add(vi); /* the poll finds it there */
-    return vbase_fail(ERR_LINK_DOWN, "%s takes no request to rank %u: %s", vi->adapter->name, vi->call.vi.peer,
-                      strerror(number));
-}
-
 /* ---- the end ----------------------------------------------------------------------------------------------------- */
 
 /* What was posted comes back; true: it has. A request of no bytes behind all others is the last one to do so. */

@@ -34,6 +34,27 @@ void verbs_writer_add(struct verbs_vi *vi)
     base_unlock(&nic->writers_lock);
 }
 
+int verbs_post_failed(struct verbs_vi *vi, struct verbs_place *at, int number)
+{
+    *at = (struct verbs_place){.vi = vi};
+    vi->failed = true;
+    verbs_writer_add(vi); /* the poll finds it there */
+    return vbase_fail(ERR_LINK_DOWN, "%s takes no request to rank %u: %s", vi->adapter->name, vi->call.vi.peer,
+                      strerror(number));
+}
+
+/* By the poll; from inside of completions, too, so that it cannot end here and now. */
+void verbs_break_later(struct verbs_vi *vi, int cause)
+{
+    if (list_node_linked(&vi->broken) || vi->state == VERBS_ENDED)
+        return;
+    vi->cause = cause;
+    snprintf(vi->why, sizeof(vi->why), "%s", vbase_error_detail());
+    list_append(&verbs_home(vi)->broken, &vi->broken);
+    /* release: as call_order, whose order it may hide */
+    atomic_store_explicit(&verbs_home(vi)->call.ordered, true, memory_order_release);
+}
+
 static struct verbs_vi *writer_take(struct verbs_nic *nic)
 {
     base_lock(&nic->writers_lock);

@@ -6,18 +6,6 @@
 
 /* ---- the end ----------------------------------------------------------------------------------------------------- */
 
-/* By the poll; from inside of completions, too, so that it cannot end here and now. */
-void verbs_break_later(struct verbs_vi *vi, int cause)
-{
-    if (list_node_linked(&vi->broken) || vi->state == VERBS_ENDED)
-        return;
-    vi->cause = cause;
-    snprintf(vi->why, sizeof(vi->why), "%s", vbase_error_detail());
-    list_append(&verbs_home(vi)->broken, &vi->broken);
-    /* release: as call_order, whose order it may hide */
-    atomic_store_explicit(&verbs_home(vi)->call.ordered, true, memory_order_release);
-}
-
 void verbs_broken_end(struct verbs_nic *nic)
 {
     list_take_each(node, &nic->broken) {

@@ -229,7 +229,7 @@ void verbs_adapter_events(struct verbs_adapter *adapter); /* what its driver tel
 int verbs_pair_make(struct verbs_vi *vi, struct verbs_adapter *adapter) MUST_CHECK;
 int verbs_pair_connect(struct verbs_vi *vi) MUST_CHECK;
 void verbs_pair_end(struct verbs_vi *vi);          /* under vi->lock: when it returns nothing of it lands any more */
-int verbs_post_failed(struct verbs_vi *vi, struct verbs_place *at, int number) COLD MUST_CHECK;
+int verbs_post_failed(struct verbs_vi *vi, struct verbs_place *at, int number) COLD MUST_CHECK; /* send.c */
 /* LENGTH bytes. There must be a place. PLACE: what is to be done when it is complete, of this very vi; NULL:
  * nothing. */
 static inline __attribute__((always_inline)) MUST_CHECK int verbs_post(struct verbs_vi *vi, struct ibverbs_send_wr *wr,
@@ -268,7 +268,6 @@ void verbs_iwarp_end(struct verbs_vi *vi);
 /* Sessions: session.c */
 void verbs_link_event(struct call_link *link);     /* its socket says something */
 void verbs_session_up(struct verbs_vi *vi);        /* the other side can send and receive */
-void verbs_break_later(struct verbs_vi *vi, int cause); /* with the error of this thread */
 void verbs_broken_end(struct verbs_nic *nic);
 void verbs_disconnect(struct vi *vi, bool abrupt);
 
@@ -276,6 +275,7 @@ void verbs_disconnect(struct vi *vi, bool abrupt);
 int verbs_send(struct vi *vi, uint64_t header, const struct iovec *piece, int pieces, unsigned flags);
 void verbs_control_send(struct verbs_vi *vi, enum verbs_kind kind); /* now, or as soon as there is room */
 void verbs_writer_add(struct verbs_vi *vi);       /* something is to be sent by the next poll */
+void verbs_break_later(struct verbs_vi *vi, int cause); /* with the error of this thread */
 void verbs_writers_flush(struct verbs_nic *nic);
 void verbs_kept_drop(struct verbs_vi *vi);
 void verbs_frame_send(struct verbs_vi *vi, enum verbs_kind kind, uint64_t word); /* behind all others; under vi->lock */
