@@ -38,10 +38,13 @@ static const struct {
 
 /* Where a program loads Open MPI's own library after all (it names the path, is setuid, or --abi=none), each rank of it
  * would be rank 0 of 1, and nobody would notice: that library asks no launcher but its own. Open MPI 4 looks there for
- * a server when it is alone, prints what it was given, and ends with an error. */
+ * a server when it is alone, prints what it was given, and ends with an error. Open MPI 5 is alone where PMIx has no
+ * name of a job; with a name and no rank it says that it needs its mpirun, and ends with an error, too. A server of
+ * PMIx (mpirun or srun, called by a rank) sets both for what it starts. */
 #define OPEN_MPI_ALONE "OMPI_MCA_ess_singleton_server"
 #define OPEN_MPI_SENTENCE \
     "file:mpiexec of Viaduct cannot make one job of ranks that have loaded Open MPI's own library; use its mpirun"
+#define PMIX_NOBODY "PMIX_NAMESPACE=mpiexec of Viaduct, which has no PMIx"
 
 /* Set by other launchers, or a job around us. A name that ends with '*' stands for all that begin so. */
 static const char *const not_passed[] = {
@@ -192,7 +195,7 @@ void environment_build(struct run_environment *out, const struct run_job *job, c
     const struct run_app *common = &job->options.common;
     size_t texts = job->profile.fd >= 0 ? OURS : OURS - 1;
     static char id[200];
-    int count = 0, places = (int)OURS + 5 + app->set.count + common->set.count;
+    int count = 0, places = (int)OURS + 6 + app->set.count + common->set.count;
     for (char **at = environ; *at; at++)
         places++;
     *out = (struct run_environment){.list = run_zeros((size_t)places + 1, sizeof(char *)),
@@ -209,8 +212,10 @@ void environment_build(struct run_environment *out, const struct run_job *job, c
     out->sets = process_sets(job);
     if (out->sets)
         out->list[count++] = out->sets;
-    if (job->size > 1)
+    if (job->size > 1) {
         out->list[count++] = OPEN_MPI_ALONE "=" OPEN_MPI_SENTENCE;
+        out->list[count++] = PMIX_NOBODY;
+    }
     fronts_add(out, &count, job);
     const char *path = vbase_environment("PATH"), *front = app->path ? app->path : "";
     if (!path) /* as shells do */
