@@ -403,12 +403,12 @@ void vmsg_rail_down(struct vi *vi, int cause)
     struct msg_peer *peer = vi->owner;
     msg_lock(&peer->lock);
     int rail = rail_of(peer, vi);
-    bool never = !vi->name;
+    bool never = !vi->name, called = peer->far->ways > 0; /* else the peer did, or this rank does so from now on */
     if (rail != MSG_REPLAY_NONE)
         rail_lose(peer, rail, cause);
     bool alone = !peer->vi && !vmsg_ways_pend(peer);
     msg_unlock(&peer->lock);
-    if (never && alone && !peer->parted && !vmsg_engine.stopping) /* it was called for long enough */
+    if (never && alone && called && !peer->parted && !vmsg_engine.stopping) /* it was called for long enough */
         vmsg_failed(vbase_fail(cause, "%s; viaduct doctor tells more of that host", vbase_error_detail()));
 }
 

@@ -10,6 +10,8 @@ void verbs_broken_end(struct verbs_nic *nic)
 {
     list_take_each(node, &nic->broken) {
         struct verbs_vi *vi = container_of(node, struct verbs_vi, broken);
+        if (!vi->call.vi.name)
+            LOG_INFO("verbs to rank %u does not come up: %s", vi->call.vi.peer, vi->why);
         call_break(&vi->call, vbase_fail(vi->cause, "%s", vi->why));
     }
 }
