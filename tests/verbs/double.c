@@ -6,6 +6,7 @@
  * DOUBLE_GIDS: addresses of IPv4 with commas, which the devices have as GIDs of RoCE v2; 127.0.0.1 and 192.0.2.2.
  * DOUBLE_SUBNET: they are of InfiniBand, in the subnet of this number; see ipoib.c. Not set: RoCE v2.
  * DOUBLE_DOWN: the device whose port is down.
+ * DOUBLE_CQES: entries that a completion queue may have; 65536.
  * DOUBLE_COUNTS: a file to which each process adds a line at its end: what it has counted, a name before each number.
  *
  * One lock guards everything. Memory is never given back before its object is destroyed. */
@@ -33,7 +34,8 @@ struct completion {
 };
 struct cq {
     struct ibv_cq cq;
-    bool armed;
+    bool armed, lost;
+    pid_t pid;
     int first, count, room;
     struct completion *entry;
 };
@@ -113,9 +115,10 @@ __attribute__((destructor)) static void counts_write(void)
     FILE *file = path ? fopen(path, "a") : NULL;
     if (!file)
         return;
-    fprintf(file, "sends %lu doorbells %lu receives %lu registered %lu polls %lu connected %lu levels %lu classes %lu global %lu lids %lu\n",
+    fprintf(file, "sends %lu doorbells %lu receives %lu registered %lu polls %lu connected %lu levels %lu classes %lu global %lu lids %lu "
+            "entries %lu overruns %lu\n",
             counts.sends, counts.send_doorbells, counts.receives, counts.registered, counts.polls, counts.connected, counts.levels,
-            counts.classes, counts.global, counts.lids);
+            counts.classes, counts.global, counts.lids, counts.entries, counts.overruns);
     fclose(file);
 }
 
@@ -153,12 +156,20 @@ static bool told_take(struct told *told, int fd, struct ibv_async_event *event)
 
 static void tell(struct ibv_context *context, struct ibv_async_event event) { told_add(&((struct context *)context)->told, event); }
 
+static void cq_lose(struct cq *cq)
+{
+    cq->lost = true;
+    tell(cq->cq.context, (struct ibv_async_event){.element.cq = &cq->cq, .event_type = IBV_EVENT_CQ_ERR});
+}
+
 static void cq_push(struct cq *cq, const struct completion *completion)
 {
-    if (cq->count == cq->room) {
-        tell(cq->cq.context, (struct ibv_async_event){.element.cq = &cq->cq, .event_type = IBV_EVENT_CQ_ERR});
-        return;
+    if (cq->count == cq->room && !cq->lost) {
+        counts.overruns++;
+        cq_lose(cq);
     }
+    if (cq->lost)
+        return;
     cq->entry[(cq->first + cq->count++) % cq->room] = *completion;
     if (cq->armed && cq->cq.channel)
         told_add(&((struct channel *)cq->cq.channel)->told, (struct ibv_async_event){.element.cq = &cq->cq});
@@ -559,12 +570,14 @@ int ibv_close_device(struct ibv_context *context)
     return 0;
 }
 
+static int cqes(void) { return getenv("DOUBLE_CQES") ? atoi(getenv("DOUBLE_CQES")) : 65536; }
+
 int ibv_query_device(struct ibv_context *context, struct ibv_device_attr *attr)
 {
     (void)context;
     const char *receives = getenv("DOUBLE_RECEIVES");
     *attr = (struct ibv_device_attr){.max_mr_size = UINT64_MAX, .max_qp = OBJECTS, .max_qp_wr = 16384, .max_sge = PIECES, .max_cq = OBJECTS,
-                                     .max_cqe = 65536, .max_mr = OBJECTS, .max_pd = OBJECTS, .max_qp_rd_atom = 16, .max_srq = OBJECTS,
+                                     .max_cqe = cqes(), .max_mr = OBJECTS, .max_pd = OBJECTS, .max_qp_rd_atom = 16, .max_srq = OBJECTS,
                                      .max_qp_init_rd_atom = 16, .max_srq_wr = receives ? atoi(receives) : 65536, .max_srq_sge = PIECES, .phys_port_cnt = 1};
     return 0;
 }
@@ -710,12 +723,23 @@ int ibv_get_cq_event(struct ibv_comp_channel *channel, struct ibv_cq **cq, void 
 }
 void ibv_ack_cq_events(struct ibv_cq *cq, unsigned count) { (void)cq, (void)count; }
 
+static bool cq_room_good(int room)
+{
+    bool good = room > 0 && room <= cqes();
+    counts.entries = good && (uint64_t)room > counts.entries ? (uint64_t)room : counts.entries;
+    errno = EINVAL;
+    return good;
+}
+
 struct ibv_cq *ibv_create_cq(struct ibv_context *context, int room, void *own, struct ibv_comp_channel *channel, int vector)
 {
+    if (!cq_room_good(room))
+        return NULL;
     struct cq *cq = objects_take(sizeof *cq);
     (void)vector;
     cq->cq = (struct ibv_cq){.context = context, .channel = channel, .cq_context = own, .cqe = room};
     cq->room = room;
+    cq->pid = getpid();
     cq->entry = objects_take((size_t)room * sizeof *cq->entry);
     return &cq->cq;
 }
@@ -728,6 +752,8 @@ int ibv_destroy_cq(struct ibv_cq *cq)
 int ibv_resize_cq(struct ibv_cq *base, int room)
 {
     struct cq *cq = (struct cq *)base;
+    if (!cq_room_good(room))
+        return errno;
     arena_lock();
     struct completion *entry = arena_take((size_t)room * sizeof *entry);
     for (int i = 0; i < cq->count; i++)
@@ -942,6 +968,21 @@ void double_late(bool late)
     arena_lock();
     all->late = late;
     all_run();
+    arena_unlock();
+}
+
+void double_overrun(void)
+{
+    arena_lock();
+    for (int i = 0; i < OBJECTS; i++) {
+        struct cq *cq = all->qps[i] ? (struct cq *)all->qps[i]->qp.send_cq : NULL;
+        if (!cq || cq->pid != getpid())
+            continue;
+        if (!cq->lost)
+            cq_lose(cq);
+        cq->count = 0;
+        qp_break(all->qps[i]);
+    }
     arena_unlock();
 }
 

@@ -71,13 +71,58 @@ static void told_in_order(int count, int status)
     tells = 0;
 }
 
+/* Two full queue pairs share what the completion queue has room for: there is never more under way than it holds. */
+static void room_shared(void)
+{
+    enum { SPARE = 40 };
+    struct verbs_vi *pair_of[2];
+    adapter.needed = 2 * (int)(VERBS_LEAST + 1);
+    adapter.room = adapter.room_most = adapter.needed + SPARE;
+    adapter.sessions = 2;
+    for (int i = 0; i < 2; i++) {
+        pair_of[i] = calloc(1, sizeof(vi));
+        *pair_of[i] = (struct verbs_vi){.call = vi.call, .adapter = &adapter, .qp = &pair, .places = VERBS_LEAST};
+        while (verbs_room(pair_of[i]) == OK)
+            pair_of[i]->posted++;
+        CHECK_EQUAL(pair_of[i]->posted, VERBS_LEAST - VERBS_RESERVED + (i ? 0 : SPARE));
+        CHECK_EQUAL(adapter.needed, adapter.room);
+    }
+    pair_of[0]->over = pair_of[0]->posted - VERBS_LEAST / 2 - 1; /* not few enough for its own places */
+    verbs_places_less(pair_of[0]);
+    CHECK(!verbs_places_more(pair_of[1]));
+    pair_of[0]->over++;
+    verbs_places_less(pair_of[0]);
+    CHECK_EQUAL(verbs_room(pair_of[1]), OK);
+    CHECK_EQUAL(pair_of[1]->places, VERBS_LEAST + SPARE);
+    CHECK_EQUAL(adapter.needed, adapter.room);
+    adapter.room += 1000; /* one takes no more than it has places */
+    adapter.room_most += 1000;
+    CHECK(verbs_places_more(pair_of[0]));
+    CHECK_EQUAL(pair_of[0]->places, VERBS_PLACES);
+    CHECK(!verbs_places_more(pair_of[0]));
+    CHECK(verbs_places_more(pair_of[1]));
+    CHECK_EQUAL(adapter.needed, 2 * (VERBS_PLACES + 1));
+    adapter.sessions = 1000; /* what is lent leaves room for the next queue pair */
+    adapter.needed = 1000 * (int)(VERBS_LEAST + 1) + (int)TUNED(VERBS_SHARED);
+    adapter.room = adapter.room_most = 2 * adapter.needed;
+    pair_of[0]->places = VERBS_LEAST;
+    CHECK(!verbs_places_more(pair_of[0]));
+    adapter.needed--;
+    CHECK(verbs_places_more(pair_of[0]));
+    CHECK_EQUAL(pair_of[0]->places, VERBS_LEAST + 1);
+    free(pair_of[0]);
+    free(pair_of[1]);
+}
+
 int main(void)
 {
+    room_shared();
     device.ops.poll_cq = device_poll;
     device.ops.post_send = device_post;
     adapter.port.context = &device;
     home.call.nic.sink.done = done;
     vi.qp = &pair;
+    vi.places = VERBS_LEAST;
     for (uint32_t i = 0; i < VERBS_PLACES; i++)
         vi.place[i].vi = &vi;
 

@@ -166,9 +166,13 @@ static int queues_make(struct verbs_adapter *adapter)
     struct ibverbs_srq_init_attr receives = {.max_wr = adapter->receives_most, .max_sge = 1};
     if (adapter->receives_most < RECEIVES)
         return vbase_fail(ERR_UNSUPPORTED, "%s has no shared receive queue of %u", adapter->name, RECEIVES);
-    adapter->needed = (int)RECEIVES;
+    adapter->needed = (int)adapter->receives_most;
     /* a device of iWARP may not make it longer later: there are fewer places in a send queue than receives for one */
-    adapter->room = (int)(adapter->port.managed ? 2 * adapter->receives_most : RECEIVES);
+    adapter->room = adapter->port.managed ? 2 * adapter->needed : adapter->needed;
+    adapter->room = adapter->room < adapter->room_most ? adapter->room : adapter->room_most;
+    adapter->room_most = adapter->port.managed ? adapter->room : adapter->room_most;
+    if (adapter->room < adapter->needed)
+        return vbase_fail(ERR_UNSUPPORTED, "%s has no completion queue of %d", adapter->name, adapter->needed);
     adapter->pd = library->ibv_alloc_pd(adapter->port.context);
     adapter->channel = adapter->pd ? library->ibv_create_comp_channel(adapter->port.context) : NULL;
     adapter->cq = adapter->channel
@@ -188,6 +192,7 @@ static void caps_find(struct verbs_adapter *adapter, const struct ibverbs_device
     adapter->iwarp = adapter->port.context->device->transport_type == IBVERBS_TRANSPORT_IWARP;
     uint32_t most = adapter->port.managed ? VERBS_RECEIVES_MOST : RECEIVES;
     adapter->receives_most = most < verbs_receives_of(device) ? most : verbs_receives_of(device);
+    adapter->room_most = device->max_cqe;
     adapter->read_by = (uint8_t)(device->max_qp_rd_atom < VERBS_READS ? device->max_qp_rd_atom : VERBS_READS);
     adapter->nic = adapter->home->call.nic;
     adapter->nic.caps = (struct vi_caps){

@@ -73,6 +73,7 @@ static void place_end(struct verbs_vi *vi, struct verbs_place *at, int status)
     *at = (struct verbs_place){.vi = vi};
     vi->over += ((uint64_t)(at - vi->place) - vi->over) % VERBS_PLACES + 1;
     vi->blocks -= place.block != NULL;
+    verbs_places_less(vi);
     base_unlock(&vi->lock);
     if (place.block)
         verbs_block_give(vi->adapter, place.block);

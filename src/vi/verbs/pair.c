@@ -7,35 +7,9 @@
 
 #define GID_SUBNET 8 /* bytes of a GID */
 
-_Static_assert(TUNED(VERBS_SIGNAL) <= VERBS_PLACES - VERBS_RESERVED, "one of a full queue asks for a completion");
+_Static_assert(TUNED(VERBS_SIGNAL) <= VERBS_LEAST - VERBS_RESERVED, "one of a full queue asks for a completion");
 
 /* ---- the beginning ----------------------------------------------------------------------------------------------- */
-
-/* The completion queue holds what all queue pairs may have under way; each is counted until its room is given back. */
-static int room_make(struct verbs_adapter *adapter)
-{
-    base_lock(&adapter->lock);
-    int needed = adapter->needed + (int)VERBS_PLACES + 1, error = OK;
-    if (needed > adapter->room) {
-        if (adapter->home->library->ibv_resize_cq(adapter->cq, 2 * needed))
-            error = vbase_fail_errno(ERR_LIMIT, "%s has no completion queue of %d", adapter->name, 2 * needed);
-        else
-            adapter->room = 2 * needed;
-    }
-    if (!error) {
-        adapter->needed = needed;
-        adapter->sessions++;
-    }
-    base_unlock(&adapter->lock);
-    return error;
-}
-
-/* Under adapter->lock. */
-static void room_give(struct verbs_adapter *adapter)
-{
-    adapter->needed -= (int)VERBS_PLACES + 1;
-    adapter->sessions--;
-}
 
 static int pair_create(struct verbs_vi *vi, struct verbs_adapter *adapter)
 {
@@ -87,11 +61,12 @@ int verbs_pair_make(struct verbs_vi *vi, struct verbs_adapter *adapter)
     int error = port_look(adapter);
     if (!error && adapter->manager)
         error = verbs_receives_add(adapter);
-    error = error ? error : room_make(adapter);
+    error = error ? error : verbs_room_make(adapter);
     if (error)
         return error;
     __atomic_store_n(&vi->adapter, adapter, __ATOMIC_RELAXED); /* verbs_poll looks */
     vi->state = VERBS_MEETING;
+    vi->places = VERBS_LEAST;
     gid_choose(vi, adapter);
     for (uint32_t i = 0; i < VERBS_PLACES; i++)
         vi->place[i].vi = vi;
@@ -99,7 +74,7 @@ int verbs_pair_make(struct verbs_vi *vi, struct verbs_adapter *adapter)
     vi->first &= 0xffffff;
     base_lock(&adapter->lock);
     if (!vi->qp)
-        room_give(adapter);
+        verbs_room_give(adapter, vi);
     if (!error)
         error = vbase_map_put(&adapter->vis, vi->qp->qp_num, vi);
     base_unlock(&adapter->lock);
@@ -185,10 +160,12 @@ void verbs_pair_end(struct verbs_vi *vi)
     receives_drain(vi);
     (void)vbase_map_remove(&adapter->vis, vi->qp->qp_num);
     adapter->latest = NULL;
-    room_give(adapter);
     base_unlock(&adapter->lock);
     if (library->ibv_destroy_qp(vi->qp))
         LOG_ERROR("%s does not destroy a queue pair: %s", adapter->name, strerror(errno));
+    base_lock(&adapter->lock);
+    verbs_room_give(adapter, vi); /* only now nothing of it completes any more */
+    base_unlock(&adapter->lock);
     vi->qp = NULL;
     vi->state = VERBS_ENDED;
 }

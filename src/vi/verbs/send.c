@@ -208,7 +208,7 @@ static inline bool room_there(struct verbs_vi *vi)
     /* relaxed: an old value only makes the way look fuller */
     uint64_t under_way = atomic_load_explicit(&vi->sent, memory_order_relaxed) -
                          atomic_load_explicit(&vi->taken, memory_order_relaxed);
-    return likely(!vi->failed && under_way < VERBS_DEPTH && vi->posted - vi->over < VERBS_PLACES - VERBS_RESERVED);
+    return likely(!vi->failed && under_way < VERBS_DEPTH && vi->posted - vi->over < vi->places - VERBS_RESERVED);
 }
 
 int verbs_room(struct verbs_vi *vi)
@@ -217,6 +217,9 @@ int verbs_room(struct verbs_vi *vi)
         return OK;
     if (vi->failed)
         return ERR_LINK_DOWN;
+    bool full = vi->posted - vi->over >= vi->places - VERBS_RESERVED; /* else it is credit that lacks */
+    if (full && verbs_places_more(vi) && room_there(vi))
+        return OK;
     COUNT(lane_full);
     return ERR_AGAIN;
 }
@@ -279,7 +282,7 @@ static int vi_flush(struct verbs_vi *vi)
     while (vi->state == VERBS_UP && vi->kept && !error) {
         struct verbs_kept *kept = vi->kept;
         struct iovec piece = {kept->data, kept->length};
-        error = vi->posted - vi->over < VERBS_PLACES
+        error = vi->posted - vi->over < vi->places || verbs_places_more(vi)
                     ? frame_post(vi, kept->kind, kept->word, &piece, 1, kept->length)
                     : ERR_AGAIN;
         if (!error) {
@@ -288,7 +291,7 @@ static int vi_flush(struct verbs_vi *vi)
         }
     }
     if (!error && vi->asked)
-        error = vi->posted - vi->over < VERBS_PLACES ? frame_post(vi, VERBS_TAKEN, 0, NULL, 0, 0) : ERR_AGAIN;
+        error = vi->posted - vi->over < vi->places ? frame_post(vi, VERBS_TAKEN, 0, NULL, 0, 0) : ERR_AGAIN;
     vi->asked &= error != OK;
     return error;
 }

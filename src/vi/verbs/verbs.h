@@ -18,7 +18,8 @@
 #define VERBS_READS     16   /* under way at once, at most */
 #define VERBS_DEPTH     64u  /* sends and immediates that the other side has not taken */
 #define VERBS_PLACES    128u /* in a send queue, */
-#define VERBS_RESERVED  8u   /* of which so many are for what is not a send of the caller */
+#define VERBS_LEAST     32u  /* of which so many are always its own, the others are lent; */
+#define VERBS_RESERVED  8u   /* of those it has, for what is not a send of the caller */
 #define VERBS_RECEIVED  (2 * VERBS_DEPTH + 8) /* frames under way to one vi, with those that take no credit */
 #define VERBS_RECEIVES_MOST 16384u /* of an adapter of iWARP */
 #define VERBS_GIDS      256u /* entries of a port's table that a connection can name */
@@ -95,6 +96,7 @@ struct verbs_vi {
     struct list_node writer; /* nic->writers, while something is to be sent; under writers_lock */
     struct verbs_place place[VERBS_PLACES];
     uint64_t posted, over;   /* requests, and those complete */
+    uint32_t places;         /* that may be under way now; 0: there is no queue pair yet, and frames are kept */
     uint32_t blocks;         /* it has so many */
     _Atomic uint64_t sent;   /* what takes credit; written by senders */
     _Atomic uint64_t taken;  /* of it by the other side; written by the poll */
@@ -159,8 +161,8 @@ struct verbs_adapter {
     struct base_lock lock;   /* below */
     bool armed;
     bool failed;             /* its port is down, or the device is lost: its connections end at the next poll */
-    int room;                /* of the completion queue */
-    int needed;
+    int room, room_most;     /* of the completion queue; that the device gives it */
+    int needed;              /* of it, by receives and places */
     struct base_map vis;     /* by number of their queue pairs */
     struct verbs_vi *latest; /* the one that was looked up last; NULL: none */
     uint32_t latest_number;
@@ -224,6 +226,12 @@ int verbs_receives_add(struct verbs_adapter *adapter) MUST_CHECK;  /* for one qu
 uint8_t *verbs_block_take(struct verbs_adapter *adapter); /* NULL: there is none now */
 void verbs_block_give(struct verbs_adapter *adapter, uint8_t *block);
 void verbs_adapter_events(struct verbs_adapter *adapter); /* what its driver tells; under adapter->lock */
+
+/* Room for requests under way: room.c */
+int verbs_room_make(struct verbs_adapter *adapter) MUST_CHECK; /* for one queue pair more */
+void verbs_room_give(struct verbs_adapter *adapter, struct verbs_vi *vi); /* all of VI's; under adapter->lock */
+bool verbs_places_more(struct verbs_vi *vi); /* under vi->lock; false: there is no room for more now */
+void verbs_places_less(struct verbs_vi *vi); /* under vi->lock: VERBS_LEAST, if so many will do */
 
 /* Queue pairs: pair.c */
 int verbs_pair_make(struct verbs_vi *vi, struct verbs_adapter *adapter) MUST_CHECK;
