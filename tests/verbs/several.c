@@ -6,7 +6,7 @@
 #include "base/counters.h"
 #include "verbs/double.h"
 
-enum { MESSAGES = 6, LONGEST = 3000000, GOES_ON = 1 };
+enum { MESSAGES = 6, LONGEST = 3000000, GOES_ON = 1, OVERRUN = 2 };
 static const size_t lengths[MESSAGES] = {8, 20000, 700000, 0, 3000, LONGEST};
 static unsigned char *out[MESSAGES], *in[MESSAGES];
 
@@ -19,7 +19,7 @@ static void ports(bool up)
     }
 }
 
-/* Both ways at once; CUT: in the middle of them. */
+/* Both ways at once; CUT, in the middle of them: ports are down or up, or a completion queue overflows. */
 static void exchange(int rank, unsigned round, int cut)
 {
     struct msg_request send[MESSAGES], receive[MESSAGES];
@@ -34,7 +34,10 @@ static void exchange(int rank, unsigned round, int cut)
     }
     if (cut >= 0) {
         CHECK_EQUAL(vmsg_wait(&receive[2]), OK);
-        ports(cut);
+        if (cut == OVERRUN)
+            double_overrun();
+        else
+            ports(cut);
     }
     for (int i = 0; i < MESSAGES; i++) {
         size_t at = 0;
@@ -159,6 +162,12 @@ static void body(int rank)
         exchange(rank, round++, rank == times % 2 ? true : -1);
         round = rounds_until(rank, round, "verbs");
     }
+    exchange(rank, round++, rank == 0 ? OVERRUN : -1); /* it is lost for good */
+    round = rounds_until(rank, round, "tcp");
+    uint64_t lost = vbase_counters->rails_lost;
+    for (int times = 0; times < 20; times++)
+        exchange(rank, round++, -1);
+    CHECK_EQUAL(vbase_counters->rails_lost, lost);
     CHECK_EQUAL(cards_sum(&vbase_counters->lost0), vbase_counters->rails_lost);
     memory_give();
 }

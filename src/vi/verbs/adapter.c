@@ -128,11 +128,22 @@ void verbs_adapter_events(struct verbs_adapter *adapter)
     while (poll(&there, 1, 0) > 0 && library->ibv_get_async_event(adapter->port.context, &event) == 0) {
         if (event.event_type == IBVERBS_EVENT_QP_LAST_WQE_REACHED)
             ((struct verbs_vi *)event.element.qp->qp_context)->last = true;
+        else if (event.event_type == IBVERBS_EVENT_CQ_ERR)
+            adapter->failed = adapter->overrun = true;
         else if (event.event_type == IBVERBS_EVENT_DEVICE_FATAL ||
                  (event.event_type == IBVERBS_EVENT_PORT_ERR && event.element.port_num == adapter->port.number))
             adapter->failed = true;
         library->ibv_ack_async_event(&event);
     }
+}
+
+int verbs_adapter_fault(struct verbs_adapter *adapter)
+{
+    base_lock(&adapter->lock);
+    bool overrun = adapter->overrun;
+    base_unlock(&adapter->lock);
+    return overrun ? vbase_fail(ERR_LINK_DOWN, "%s has lost its completion queue", adapter->name)
+                   : vbase_fail(ERR_LINK_DOWN, "port %u of %s is down", adapter->port.number, adapter->name);
 }
 
 static void adapter_close(struct verbs_adapter *adapter)

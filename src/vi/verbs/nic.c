@@ -47,8 +47,7 @@ static void adapter_look(struct verbs_adapter *adapter, bool says)
     list_for_each(node, &adapter->home->attached) {
         struct verbs_vi *vi = container_of(node, struct verbs_vi, attached);
         if (failed && vi->adapter == adapter)
-            verbs_break_later(vi, vbase_fail(ERR_LINK_DOWN, "port %u of %s is down", adapter->port.number,
-                                                 adapter->name));
+            verbs_break_later(vi, verbs_adapter_fault(adapter));
     }
 }
 

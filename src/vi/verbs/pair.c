@@ -37,10 +37,12 @@ static int pair_create(struct verbs_vi *vi, struct verbs_adapter *adapter)
 static int port_look(struct verbs_adapter *adapter)
 {
     struct verbs_port *port = &adapter->port;
-    return adapter->home->library->ibv_query_port(port->context, port->number, &port->attr) == 0 &&
-                   port->attr.state == IBVERBS_PORT_ACTIVE
-               ? OK
-               : vbase_fail(ERR_LINK_DOWN, "port %u of %s is down", port->number, adapter->name);
+    base_lock(&adapter->lock);
+    bool good = !adapter->overrun;
+    base_unlock(&adapter->lock);
+    good = good && adapter->home->library->ibv_query_port(port->context, port->number, &port->attr) == 0 &&
+           port->attr.state == IBVERBS_PORT_ACTIVE;
+    return good ? OK : verbs_adapter_fault(adapter);
 }
 
 /* RoCE: the address of this connection, for the other side may reach no other one of the card's. */
@@ -125,8 +127,9 @@ static bool sends_drain(struct verbs_vi *vi)
     struct verbs_adapter *adapter = vi->adapter;
     struct ibverbs_send_wr wr = {.wr_id = (uintptr_t)vi | VERBS_OF_DRAIN, .opcode = IBVERBS_WR_RDMA_WRITE,
                                  .send_flags = IBVERBS_SEND_SIGNALED}, *bad;
-    /* a device of iWARP takes no request now; what it has is given back before it has destroyed the queue pair */
-    bool sends = (vi->state == VERBS_READY || vi->state == VERBS_UP) && !adapter->manager;
+    /* a device of iWARP takes no request now; what it has is given back before it has destroyed the queue pair. A
+     * completion queue that is lost gives back nothing */
+    bool sends = (vi->state == VERBS_READY || vi->state == VERBS_UP) && !adapter->manager && !adapter->overrun;
     uint64_t until = vbase_clock_ns() + TUNED_NS(VERBS_DRAIN);
     if (sends && adapter->port.context->ops.post_send(vi->qp, &wr, &bad))
         return false;

@@ -161,6 +161,7 @@ struct verbs_adapter {
     struct base_lock lock;   /* below */
     bool armed;
     bool failed;             /* its port is down, or the device is lost: its connections end at the next poll */
+    bool overrun;            /* its completion queue tells of nothing any more: it has no connections from then on */
     int room, room_most;     /* of the completion queue; that the device gives it */
     int needed;              /* of it, by receives and places */
     struct base_map vis;     /* by number of their queue pairs */
@@ -225,6 +226,7 @@ int verbs_receives_post(struct verbs_adapter *adapter) MUST_CHECK; /* those of a
 int verbs_receives_add(struct verbs_adapter *adapter) MUST_CHECK;  /* for one queue pair more, of iWARP */
 uint8_t *verbs_block_take(struct verbs_adapter *adapter); /* NULL: there is none now */
 void verbs_block_give(struct verbs_adapter *adapter, uint8_t *block);
+int verbs_adapter_fault(struct verbs_adapter *adapter) MUST_CHECK; /* why it has no connections now */
 void verbs_adapter_events(struct verbs_adapter *adapter); /* what its driver tells; under adapter->lock */
 
 /* Room for requests under way: room.c */
