@@ -1,5 +1,6 @@
-/* Two ranks over RDMA, as ib_send_lat and ib_write_bw measure (bench/rdma): "latency US", the median of 1,000 messages of
- * 8 bytes, one way; "stream MB/S", 104 messages of 1 MiB, 8 under way. With an argument: the time when MPI_Init ends. */
+/* Two ranks over RDMA, as ib_send_lat and ib_write_bw measure (bench/rdma): "latency US", the median of 1,000 messages
+ * of 8 bytes, one way; "stream MB/S", 104 messages of 1 MiB, 8 under way. With an argument: the time when MPI_Init
+ * ends. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
