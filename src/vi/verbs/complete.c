@@ -114,14 +114,15 @@ static void request_complete(struct verbs_place *place, uint32_t status)
 
 /* ---- what came --------------------------------------------------------------------------------------------------- */
 
-/* What the other side has taken of ours. */
-static bool credit_take(struct verbs_vi *vi, uint32_t word)
+/* What the other side has taken of ours; false: we have sent less. */
+static inline __attribute__((always_inline)) bool credit_take(struct verbs_vi *vi, uint32_t word)
 {
     uint64_t taken = atomic_load_explicit(&vi->taken, memory_order_relaxed);
-    /* acquire: pairs with verbs_send */
+    /* acquire: pair with unsent_count and verbs_count; in this order, so that what is counted here is counted there */
+    uint64_t unsent = atomic_load_explicit(&vi->unsent, memory_order_acquire);
     uint64_t sent = atomic_load_explicit(&vi->sent, memory_order_acquire);
     uint32_t more = word - (uint32_t)taken;
-    if (more > sent - taken)
+    if (more > sent - unsent - taken)
         return false;
     atomic_store_explicit(&vi->taken, taken + more, memory_order_relaxed);
     return true;
@@ -192,7 +193,8 @@ static inline void frame_take(struct verbs_nic *nic, struct verbs_vi *vi, const 
 {
     struct verbs_frame frame;
     memcpy(&frame, block, sizeof(frame)); /* a block has so much, whatever came */
-    if (unlikely(length < sizeof(frame) || frame.kind != VERBS_SEND || !credit_take(vi, frame.taken))) {
+    bool fits = length - sizeof(frame) <= VERBS_MAX_SEND; /* and is no less than a frame */
+    if (unlikely(!fits || frame.kind != VERBS_SEND || !credit_take(vi, frame.taken))) {
         frame_other_take(vi, &frame, length);
         return;
     }

@@ -169,6 +169,14 @@ static inline int short_post(struct verbs_vi *vi, uint64_t word, const struct io
     return verbs_post(vi, &wr, whole.length, NULL);
 }
 
+/* Kept frames that take credit. ADD: after it was counted in `sent` (verbs_count), or -1: sent, by the poll. */
+static void unsent_count(struct verbs_vi *vi, uint16_t kind, int add)
+{
+    uint32_t unsent = atomic_load_explicit(&vi->unsent, memory_order_relaxed) + (uint32_t)add;
+    if (kind == VERBS_SEND || kind == VERBS_ARRIVED || kind == VERBS_WRITTEN)
+        atomic_store_explicit(&vi->unsent, unsent, memory_order_release); /* pairs with credit_take */
+}
+
 static int frame_keep(struct verbs_vi *vi, enum verbs_kind kind, uint64_t word, const struct iovec *piece, int pieces,
                       uint64_t length)
 {
@@ -179,6 +187,7 @@ static int frame_keep(struct verbs_vi *vi, enum verbs_kind kind, uint64_t word, 
     verbs_gather(kept->data, piece, pieces);
     *(vi->kept ? &vi->kept_last->next : &vi->kept) = kept;
     vi->kept_last = kept;
+    unsent_count(vi, kept->kind, 1);
     return OK;
 }
 
@@ -287,6 +296,7 @@ static int vi_flush(struct verbs_vi *vi)
                     : ERR_AGAIN;
         if (!error) {
             vi->kept = kept->next;
+            unsent_count(vi, kept->kind, -1);
             free(kept);
         }
     }

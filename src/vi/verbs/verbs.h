@@ -13,7 +13,6 @@
 #include "vi/verbs/memory.h"
 #include "vi/verbs/wire.h"
 
-#define VERBS_MAX_SEND  ((16u << 10) + 256) /* 16 KiB and what stands before them */
 #define VERBS_BLOCK     (VERBS_MAX_SEND + 64)
 #define VERBS_READS     16   /* under way at once, at most */
 #define VERBS_DEPTH     64u  /* sends and immediates that the other side has not taken */
@@ -100,6 +99,7 @@ struct verbs_vi {
     uint32_t blocks;         /* it has so many */
     _Atomic uint64_t sent;   /* what takes credit; written by senders */
     _Atomic uint64_t taken;  /* of it by the other side; written by the poll */
+    _Atomic uint32_t unsent; /* of it, in kept frames; under lock, and read by the poll */
     _Atomic uint32_t took;   /* of theirs; written by the poll */
     _Atomic uint32_t told;   /* `took` as told last */
 };

@@ -19,5 +19,6 @@ const char *verbs_frame_fault(const struct verbs_frame *frame, uint32_t length)
         return "a frame of no kind";
     if (frame->kind == VERBS_ARRIVED && (uint32_t)frame->word > VERBS_MAX_PUT)
         return "a put that is too long";
-    return length > sizeof(*frame) && frame->kind != VERBS_SEND ? "a frame that is too long" : NULL;
+    uint32_t most = frame->kind == VERBS_SEND ? VERBS_MAX_SEND : 0;
+    return length - sizeof(*frame) > most ? "a frame that is too long" : NULL;
 }

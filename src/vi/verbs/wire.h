@@ -18,6 +18,7 @@ _Static_assert(sizeof(struct verbs_meeting) == 40, "a meeting on the wire");
 
 #define VERBS_MTU_MOST 5
 #define VERBS_MAX_PUT  (1u << 30)
+#define VERBS_MAX_SEND ((16u << 10) + 256) /* 16 KiB and what stands before them */
 /* What is wrong with it; NULL: nothing. */
 const char *verbs_meeting_fault(const struct verbs_meeting *meeting);
 
