@@ -363,10 +363,9 @@ static COLD int comm_refuse(const struct work *work, int class, const char *what
     return mpi_error(work->comm, work->name, class, "%s %s", mpi_thing_name(work->comm, name), what);
 }
 
-/* No short way is taken. Of a call that BLOCKS what the other ranks call is compared; wrong handles are told later. */
-static COLD int enter_watched(const struct mpi_collective *c, int root, bool blocks)
+/* With VIADUCT_CHECK: of a call that BLOCKS what the other ranks call is compared. */
+static COLD int call_compare(const struct mpi_collective *c, int root, bool blocks)
 {
-    mpi_enter_watched(c->call);
     struct mpi_comm *comm = mpi_checking && blocks ? mpi_comm_at(c->comm) : NULL;
     if (!comm)
         return MPI_SUCCESS;
@@ -437,14 +436,18 @@ MPI_HOT int work_fill(struct work *work, const struct mpi_collective *c)
     return !error && significant == BOTH && is_aliased(work) ? alias_find(work, may_be_in_place) : error;
 }
 
+/* A call with a wrong argument has not taken place: it takes no number, not for a comparison either. */
 MPI_HOT int work_make(struct work *work, const struct mpi_collective *c, bool blocks)
 {
-    int error = MPI_SUCCESS;
-    if (unlikely(!mpi_quick())) {
+    bool watched = !mpi_quick();
+    if (unlikely(watched))
+        mpi_enter_watched(c->call);
+    int error = work_fill(work, c);
+    if (unlikely(watched) && (!error || error == NO_ROOM || error == ALIASED)) {
         const struct mpi_collective copy = collective_copy(c); /* so that the address of C is passed to nothing */
-        error = enter_watched(&copy, root_of(c), blocks);
+        error = call_compare(&copy, root_of(c), blocks) ?: error;
     }
-    return unlikely(error) ? error : work_fill(work, c);
+    return error;
 }
 
 /* ---- without memory ---- */
@@ -478,6 +481,14 @@ static COLD __attribute__((noinline)) int work_refuse(const struct mpi_collectiv
         mpi_check_call_refuse(work.comm);
     free(work.arrays);
     return error ? mpi_engine_error(work.comm, c->call, error) : aliased ? alias_refuse(&work) : MPI_SUCCESS;
+}
+
+/* As work_refuse, where there is no memory for a struct work of a call that does not block. */
+static COLD __attribute__((noinline)) int work_refuse_unmade(const struct mpi_collective *c, bool again)
+{
+    if (!mpi_quick())
+        mpi_enter_watched(c->call);
+    return call_compare(c, root_of(c), again) ?: work_refuse(c, form_of(again), false);
 }
 
 /* ---- the three ways ---- */
@@ -605,8 +616,7 @@ static int request_make(const struct mpi_collective *c, bool again, MPI_Request 
     bool checks = mpi_checking && !again;
     struct work *work = malloc(sizeof *work);
     if (!work)
-        return (mpi_quick() ? MPI_SUCCESS : enter_watched(c, root_of(c), again))
-                   ?: work_refuse(c, form_of(again), false);
+        return work_refuse_unmade(c, again);
     work->arrays = NULL;
     work->near = NULL;
     work->check = NULL;
