@@ -25,4 +25,18 @@ echo 32768 60999 >/proc/sys/net/ipv4/ip_local_port_range
 for script in conformance suites mpi; do
     bash "$VIADUCT_SOURCE/tests/rdma/$script.sh" >"$work/said" 2>&1 || fail "$script: $(tail -5 "$work/said")"
 done
+
+# a card with addresses of IPv4 and IPv6 listens at both: the other rank has none but that of IPv6
+ip addr add fd00::1/64 dev rA nodad
+cat >"$work/six" <<'SH'
+#!/bin/bash
+[ "$PMI_RANK" = 0 ] && exec "$@"
+for ((i = 0; i < 300; i++)); do [ "$(rdma resource show cm_id | grep -c LISTEN)" -lt 2 ] || break; sleep 0.1; done
+ip addr del 10.9.0.1/32 dev rA
+exec "$@"
+SH
+chmod +x "$work/six"
+VIADUCT_LOG=info VIADUCT_TRANSPORTS=verbs:siwA run 200 "$mpiexec" -n 2 "$work/six" "$VIADUCT_BUILD/tests/test-mpi-sendrecv"
+expect_status 0 "IPv6 alone, and both"
+expect_err 'rail 16 to rank 1 is up: rA fd00::1' "IPv6 alone, and both"
 finish

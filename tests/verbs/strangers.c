@@ -1,16 +1,23 @@
-/* A librdmacm.so.1 on the double of libibverbs (with iwarp.so in front): its port is that of double0, it listens as TCP does,
- * strangers call it without end, and whoever it calls is not there. STRANGERS: a file to which the port is added that is listened on. */
+/* A librdmacm.so.1 on the double of libibverbs (with iwarp.so in front): its port is that of double0, on 127.0.0.1 or on
+ * any other address, it listens as TCP does, strangers call it without end, and whoever it calls is not there.
+ * STRANGERS: a file to which the port is added that is listened on. STRANGERS_CARD, set: not on 127.0.0.1. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <rdma/rdma_cma.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
 struct id {
     struct rdma_cm_id id;
-    struct sockaddr_in at;
+    union {
+        struct sockaddr any;
+        struct sockaddr_in in;
+        struct sockaddr_in6 in6;
+    } at;
     int fd;
 };
 
@@ -48,22 +55,25 @@ int rdma_bind_addr(struct rdma_cm_id *base, struct sockaddr *address)
 {
     static struct ibv_context *context;
     struct id *id = (struct id *)base;
-    id->at = *(struct sockaddr_in *)(void *)address;
-    id->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    bool four = address->sa_family == AF_INET;
+    socklen_t length = four ? sizeof id->at.in : sizeof id->at.in6;
+    memcpy(&id->at, address, length);
+    id->fd = socket(address->sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
     struct ibv_device **list = ibv_get_device_list(NULL);
     context = context ? context : ibv_open_device(list[0]);
     ibv_free_device_list(list);
-    base->verbs = id->at.sin_addr.s_addr == htonl(INADDR_LOOPBACK) ? context : NULL; /* other cards have none */
+    bool loops = four && id->at.in.sin_addr.s_addr == htonl(INADDR_LOOPBACK);
+    base->verbs = loops == !getenv("STRANGERS_CARD") ? context : NULL; /* other cards have none */
     base->port_num = 1;
     (void)setsockopt(id->fd, SOL_SOCKET, SO_REUSEADDR, &(int){1}, sizeof(int)); /* the job before used its port, too */
-    return bind(id->fd, (struct sockaddr *)&id->at, sizeof id->at);
+    return bind(id->fd, &id->at.any, length);
 }
 
 uint16_t rdma_get_src_port(struct rdma_cm_id *id)
 {
-    struct sockaddr_in at;
+    struct sockaddr_in6 at; /* the port is at the same place in both */
     socklen_t length = sizeof at;
-    return getsockname(((struct id *)id)->fd, (struct sockaddr *)&at, &length) ? 0 : at.sin_port;
+    return getsockname(((struct id *)id)->fd, (struct sockaddr *)&at, &length) ? 0 : at.sin6_port;
 }
 
 int rdma_listen(struct rdma_cm_id *id, int backlog)
@@ -71,7 +81,7 @@ int rdma_listen(struct rdma_cm_id *id, int backlog)
     if (listen(((struct id *)id)->fd, backlog))
         return -1;
     FILE *file = fopen(getenv("STRANGERS"), "a");
-    fprintf(file, "%d\n", ntohs(rdma_get_src_port(id)));
+    fprintf(file, "%d %d\n", ntohs(rdma_get_src_port(id)), ((struct id *)id)->at.any.sa_family == AF_INET ? 4 : 6);
     return fclose(file);
 }
 

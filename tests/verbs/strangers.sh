@@ -1,8 +1,10 @@
-# Ports of iWARP, on a double of librdmacm which strangers call without end: the ranks go on, over TCP; MPIEXEC_PORT_RANGE says where they
-# listen; and a port of iWARP does not call one of RoCE.
+# Ports of iWARP, on a double of librdmacm which strangers call without end: the ranks go on, over TCP;
+# MPIEXEC_PORT_RANGE says where they listen; a port of iWARP does not call one of RoCE; and a card with addresses of IPv4
+# and IPv6 listens at both.
 # presets: release asan
 # timeout: 120 takes: 10
 source "$VIADUCT_SOURCE/tests/lib/shell"
+laboratory 1 1
 double=$VIADUCT_BUILD/tests/verbs
 [ -e "$double/strangers/librdmacm.so.1" ] || skip "libibverbs-dev or librdmacm-dev is not installed"
 export LD_LIBRARY_PATH=$double/strangers:$double DOUBLE_MEMORY=$work/memory VIADUCT_LOG=info VIADUCT_TRANSPORTS=verbs,tcp
@@ -31,4 +33,12 @@ job "a range of ports"
 unset MPIEXEC_PORT_RANGE
 MIXED=1 SECOND=127.0.0.1,198.51.100.9 job "iWARP here, RoCE there"
 expect_err 'rank 1 is not reached by verbs: no address of this host \([^)]* of iWARP[^)]*\) can reach one of rank 1' "iWARP here, RoCE there"
+
+export STRANGERS_CARD=eth0 MPIEXEC_PORT_RANGE=21500:21509
+ip -6 addr add fd77::1/64 dev eth0 nodad || skip "there is no IPv6"
+job "IPv4 and IPv6"
+for family in 4 6; do
+    [ "$(awk -v family=$family '$2 == family && $1 >= 21500 && $1 <= 21509' "$work/ports" | sort -u | wc -l)" -eq 2 ] ||
+        fail "two ranks do not listen at IPv$family: $(cat "$work/ports")"
+done
 finish

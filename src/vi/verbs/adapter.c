@@ -291,6 +291,19 @@ struct verbs_adapter *verbs_adapter_of(struct verbs_nic *nic, uint8_t card)
     return NULL;
 }
 
+/* False: it is not reached there, by iWARP. */
+static bool address_add(struct verbs_adapter *adapter, const struct call_address *address)
+{
+    if (!adapter->manager)
+        return true;
+    if (!verbs_iwarp_has(adapter->home->library, &adapter->port, address))
+        return false;
+    bool listens = verbs_iwarp_listen(adapter, address) == OK;
+    if (!listens)
+        LOG_WARN("an address of an RDMA device is not used: %s", vbase_error_detail());
+    return listens;
+}
+
 int verbs_adapters_open(struct call_nic *base)
 {
     struct verbs_nic *nic = (struct verbs_nic *)(void *)base;
@@ -302,8 +315,8 @@ int verbs_adapters_open(struct call_nic *base)
         const struct call_card *card = &base->cards.card[i];
         if (!verbs_adapter_of(nic, card->ordinal)) /* one of its other addresses may have brought it */
             card_try(nic, list, card);
-        const struct verbs_adapter *adapter = verbs_adapter_of(nic, card->ordinal);
-        if (!adapter)
+        struct verbs_adapter *adapter = verbs_adapter_of(nic, card->ordinal);
+        if (!adapter || !address_add(adapter, &card->address))
             continue;
         base->cards.card[kept] = *card;
         if (adapter->manager)

@@ -16,8 +16,13 @@
 struct verbs_manager { /* of an adapter */
     const struct rdmacm_library *library;
     struct rdmacm_channel *channel;
-    struct rdmacm_id *listener;
+    struct rdmacm_id *listener[2]; /* at the card's address of IPv4, of IPv6; NULL: it has none */
 };
+
+static struct rdmacm_id **listener_of(struct verbs_manager *manager, const struct call_address *address)
+{
+    return &manager->listener[address->family == AF_INET6];
+}
 
 /* ---- ports and adapters ------------------------------------------------------------------------------------------ */
 
@@ -45,7 +50,7 @@ static bool listens_at(struct verbs_manager *manager, const struct call_address 
     (void)call_address_place(address, port, &at);
     if (library->rdma_create_id(manager->channel, &id, NULL, RDMACM_TCP) == 0 &&
         library->rdma_bind_addr(id, &at.any) == 0 && library->rdma_listen(id, BACKLOG) == 0) {
-        manager->listener = id;
+        *listener_of(manager, address) = id;
         return true;
     }
     int number = errno;
@@ -74,6 +79,11 @@ static int manager_listen(struct verbs_manager *manager, const char *name, const
                  : vbase_fail_errno(ERR_SYSTEM, "%s does not listen", name);
 }
 
+int verbs_iwarp_listen(struct verbs_adapter *adapter, const struct call_address *address)
+{
+    return *listener_of(adapter->manager, address) ? OK : manager_listen(adapter->manager, adapter->name, address);
+}
+
 int verbs_iwarp_open(struct verbs_adapter *adapter, const struct call_address *address)
 {
     struct verbs_manager *manager = adapter->manager = calloc(1, sizeof(*manager));
@@ -87,14 +97,15 @@ int verbs_iwarp_open(struct verbs_adapter *adapter, const struct call_address *a
         return vbase_fail_errno(ERR_SYSTEM, "%s and librdmacm", adapter->name);
     fcntl(manager->channel->fd, F_SETFL, fcntl(manager->channel->fd, F_GETFL) | O_NONBLOCK);
     return call_watch_own(&adapter->home->call, manager->channel->fd) ?:
-           manager_listen(manager, adapter->name, address);
+           verbs_iwarp_listen(adapter, address);
 }
 
 void verbs_iwarp_close(struct verbs_adapter *adapter)
 {
     struct verbs_manager *manager = adapter->manager;
-    if (manager && manager->listener)
-        manager->library->rdma_destroy_id(manager->listener);
+    for (size_t i = 0; manager && i < ARRAY_LENGTH(manager->listener); i++)
+        if (manager->listener[i])
+            manager->library->rdma_destroy_id(manager->listener[i]);
     if (manager && manager->channel)
         manager->library->rdma_destroy_event_channel(manager->channel);
     free(manager);
@@ -113,9 +124,13 @@ static struct rdmacm_parameters parameters_of(const struct verbs_vi *vi)
 
 int verbs_iwarp_introduce(struct verbs_vi *vi, struct verbs_meeting *ours)
 {
-    const struct verbs_manager *manager = vi->adapter->manager;
+    struct verbs_manager *manager = vi->adapter->manager;
+    struct call_address mine;
+    struct rdmacm_id *listener = call_end_of(vi->call.link->fd, false, &mine) ? *listener_of(manager, &mine) : NULL;
+    if (!listener) /* the other side will call the address that it has called now */
+        return vbase_fail(ERR_LINK_DOWN, "%s does not listen at the address of this connection", vi->adapter->name);
     ours->iwarp = 1;
-    ours->number = ntohs(manager->library->rdma_get_src_port(manager->listener));
+    ours->number = ntohs(manager->library->rdma_get_src_port(listener));
     ours->first = 0;
     int error = vbase_random(vi->word, sizeof(vi->word));
     memcpy(ours->gid, vi->word, sizeof(ours->gid));

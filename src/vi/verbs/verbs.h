@@ -267,6 +267,8 @@ void verbs_sockets_look(struct verbs_nic *nic); /* if it is time to, or if somet
 bool verbs_iwarp_has(const struct ibverbs_library *library, const struct verbs_port *port,
                      const struct call_address *address); /* is the port that of this address? */
 int verbs_iwarp_open(struct verbs_adapter *adapter, const struct call_address *address) MUST_CHECK;
+/* At one more address of its card; once for each family. */
+int verbs_iwarp_listen(struct verbs_adapter *adapter, const struct call_address *address) MUST_CHECK;
 void verbs_iwarp_close(struct verbs_adapter *adapter);
 int verbs_iwarp_introduce(struct verbs_vi *vi, struct verbs_meeting *ours) MUST_CHECK;
 int verbs_iwarp_connect(struct verbs_vi *vi) MUST_CHECK; /* under vi->lock: begins to, when vi->theirs is known */
