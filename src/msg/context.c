@@ -1,5 +1,6 @@
 /* Contexts: closed worlds of matching. A member is made when it is first used, so a context of many ranks costs one
- * pointer for each and a structure for those that are used.
+ * pointer for each and a structure for those that are used. Where its members are not all ranks of the job, it has a
+ * number for each of them and for each rank of the job besides.
  *
  * Messages may come before their context is open here (another rank was quicker): they wait in the engine's early list,
  * in order, and enter when it opens. The sink looks the context up without a lock; closing therefore keeps progress
@@ -15,6 +16,15 @@ static void context_free(struct msg_context *context)
     free(context->rows);
     free(context->member);
     free(context);
+}
+
+/* Whether they are all of the world in order: then ranks need no translation. */
+static bool members_are_world(const int *members, int size)
+{
+    int i = 0;
+    while (i < size && members[i] == i)
+        i++;
+    return i == vmsg_engine.size;
 }
 
 static int members_copy(struct msg_context *context, const int *members)
@@ -54,7 +64,7 @@ int vmsg_context_new(const int *members, int size, int rank, struct msg_context 
     list_init(&context->arrivals);
     context->member = calloc((size_t)size, sizeof *context->member);
     int error = context->member ? OK : vbase_fail(ERR_MEMORY, "no memory for the %d members of a context", size);
-    if (!error && members)
+    if (!error && members && !members_are_world(members, size))
         error = members_copy(context, members);
     if (error) {
         context_free(context);

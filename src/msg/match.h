@@ -15,7 +15,7 @@ struct msg_member {
 
 struct msg_context {
     struct msg_member **member; /* by rank in the context, NULL until used */
-    int *world;                 /* world rank of each rank; NULL: the same */
+    int *world;                 /* world rank of each rank; NULL: the same, all of the world are members */
     int *rank_of;               /* the inverse, -1: no member; NULL: the same */
     struct base_members *rows;  /* the same for the note of a wait, see waits_for.c; NULL: not told yet */
     int rank, size;
