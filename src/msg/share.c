@@ -19,20 +19,18 @@ struct share_offer {
     uint64_t bytes; /* 0: there is nothing to share */
 };
 
+/* NULL: it is ourselves. */
 static int member_vi(struct msg_context *context, int rank, struct vi **vi)
 {
-    struct msg_member *member;
-    int error = vmsg_member_find(context, rank, &member);
-    if (error)
+    struct msg_peer *peer;
+    int error = vmsg_peer_find(context->network, vmsg_context_world(context, rank), &peer);
+    *vi = NULL;
+    if (error || peer->world == vmsg_engine.rank)
         return error;
-    if (member->peer->world == vmsg_engine.rank) {
-        *vi = NULL;
-        return OK;
-    }
-    msg_lock(&member->peer->lock);
-    error = vmsg_peer_connect(member->peer);
-    *vi = member->peer->vi;
-    msg_unlock(&member->peer->lock);
+    msg_lock(&peer->lock);
+    error = vmsg_peer_connect(peer);
+    *vi = peer->vi;
+    msg_unlock(&peer->lock);
     return error;
 }
 
