@@ -166,7 +166,7 @@ static void allreduce_by_slices(struct coll_schedule *schedule)
 /* All know the length. */
 static void cast_rest(struct coll_schedule *schedule, int root, struct type_buffer buffer)
 {
-    enum coll_way way = coll_plan_way(&nodes_of(schedule)->plan, COLL_BCAST, type_buffer_bytes(&buffer));
+    enum coll_way way = coll_plan_way(nodes_of(schedule)->plan, COLL_BCAST, type_buffer_bytes(&buffer));
     (way == COLL_SLICES ? cast_by_slices : cast_by_masters)(schedule, root, buffer);
 }
 
@@ -189,7 +189,7 @@ static enum coll_way way_of(const struct coll_call *call)
     const struct coll_nodes *nodes = call->group->nodes;
     uint64_t bytes = coll_side_bytes(&call->receive);
     bool sums = call->kind == COLL_REDUCE || call->kind == COLL_ALLREDUCE;
-    enum coll_way way = coll_plan_way(&nodes->plan, call->kind, call->kind == COLL_BARRIER ? 0 : bytes);
+    enum coll_way way = coll_plan_way(nodes->plan, call->kind, call->kind == COLL_BARRIER ? 0 : bytes);
     if (sums && !call->reduction.commutative)
         way = way == COLL_MESSAGE || !nodes->ordered ? COLL_MESSAGE : COLL_MASTERS;
     /* each rank of a node has a slice */

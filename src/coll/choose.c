@@ -1,5 +1,6 @@
 /* Called by hall.c when a group gets its hall, by nodes.c when it knows its nodes; by viaduct info. */
 #include "coll/choose.h"
+#include <assert.h>
 
 enum { NO, YES, EITHER };
 
@@ -17,7 +18,7 @@ const struct coll_choice *vcoll_choices(void) { return choice; }
 
 const char *vcoll_way_name(enum coll_way way) { return way_name[way]; }
 
-static void row_add(struct coll_plan *plan, enum coll_kind kind, uint64_t from, enum coll_way way)
+static void row_add(struct coll_plan *plan, enum coll_kind kind, uint32_t from, enum coll_way way)
 {
     if (plan->rows[kind] == PLAN_ROWS)
         return;
@@ -41,7 +42,7 @@ void vcoll_plan_make(struct coll_plan *plan, bool nodes, int ranks, bool crowd)
     for (const struct coll_choice *row = choice; row->name; row++)
         if (row->nodes == nodes && (!row->ranks || ranks <= row->ranks) &&
             (row->crowd == EITHER || crowd == row->crowd))
-            row_add(plan, row->kind, row->from, row->way);
+            row_add(plan, row->kind, (uint32_t)row->from, row->way);
     for (const struct coll_choice *row = choice; row->name && force != COLL_BLOCK; row++)
         if (row->nodes == nodes && (row->way == force || force == COLL_MESSAGE)) {
             plan->rows[row->kind] = 0;
@@ -58,4 +59,27 @@ void vcoll_plan_without(struct coll_plan *plan, enum coll_way way)
                 plan->row[kind][kept++] = plan->row[kind][i];
         plan->rows[kind] = (uint8_t)kept;
     }
+}
+
+#define PLANS 32 /* on one node and several, few and many ranks, in a crowd or not, without one way: twelve */
+
+static bool plans_alike(const struct coll_plan *one, const struct coll_plan *two)
+{
+    return !memcmp(one->row, two->row, sizeof one->row) && !memcmp(one->rows, two->rows, sizeof one->rows);
+}
+
+const struct coll_plan *vcoll_plan_share(const struct coll_plan *plan)
+{
+    static struct coll_plan plans[PLANS];
+    static struct base_lock lock;
+    static int made;
+    int i = 0;
+    base_lock(&lock);
+    while (i < made && !plans_alike(&plans[i], plan))
+        i++;
+    assert(i < PLANS);
+    if (i == made)
+        plans[made++] = *plan;
+    base_unlock(&lock);
+    return &plans[i];
 }

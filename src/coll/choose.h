@@ -5,10 +5,10 @@
 
 #define PLAN_ROWS 4 /* of a kind, at most */
 
-/* The rows that count for one group. */
+/* The rows that count for a group. */
 struct coll_plan {
     struct {
-        uint64_t from;
+        uint32_t from;
         enum coll_way way;
     } row[COLL_KINDS][PLAN_ROWS];
     uint8_t rows[COLL_KINDS]; /* 0: there is no way but messages */
@@ -16,6 +16,8 @@ struct coll_plan {
 
 void vcoll_plan_make(struct coll_plan *plan, bool nodes, int ranks, bool crowd);
 void vcoll_plan_without(struct coll_plan *plan, enum coll_way way);
+/* The one of all groups that have such a plan, for as long as the process lives: groups are many, plans are few. */
+const struct coll_plan *vcoll_plan_share(const struct coll_plan *plan);
 
 static inline enum coll_way coll_plan_way(const struct coll_plan *plan, enum coll_kind kind, uint64_t bytes)
 {

@@ -72,6 +72,7 @@ static int open_hall(struct coll_group *group)
 {
     struct coll_hall *hall = calloc(1, sizeof *hall), sizes = {.ranks = group->size};
     struct msg_share *share;
+    struct coll_plan plan;
     int error = open_share(group, vcoll_hall_lay_out(&sizes, NULL), hall != NULL, &share);
     if (error) {
         free(hall);
@@ -87,7 +88,8 @@ static int open_hall(struct coll_group *group)
         free(hall);
         return error;
     }
-    vcoll_plan_make(&hall->plan, false, group->size, hall->crowd);
+    vcoll_plan_make(&plan, false, group->size, hall->crowd);
+    hall->plan = vcoll_plan_share(&plan);
     group->hall = hall;
     group->meetings = MET;
     return OK;
@@ -134,8 +136,11 @@ static bool direct(struct coll_hall *hall)
     uint64_t refused = !vmsg_share_reads(hall->share);
     int error = members_or(hall, &refused, 1);
     hall->reads = !error && !refused;
-    if (!hall->reads)
-        vcoll_plan_without(&hall->plan, COLL_DIRECT);
+    if (!hall->reads) {
+        struct coll_plan plan = *hall->plan;
+        vcoll_plan_without(&plan, COLL_DIRECT);
+        hall->plan = vcoll_plan_share(&plan);
+    }
     return hall->reads;
 }
 
@@ -241,9 +246,9 @@ static inline __attribute__((always_inline)) enum coll_way way_of(const struct c
     if (call->kind == COLL_BCAST) /* only the root knows the payload */
         return may_block ? COLL_BLOCK : COLL_MESSAGE;
     uint64_t bytes = payload(call);
-    enum coll_way way = coll_plan_way(&hall->plan, call->kind, bytes);
+    enum coll_way way = coll_plan_way(hall->plan, call->kind, bytes);
     if (way == COLL_DIRECT && !(may_block ? direct(hall) : hall->reads))
-        way = may_block ? coll_plan_way(&hall->plan, call->kind, bytes) : COLL_MESSAGE;
+        way = may_block ? coll_plan_way(hall->plan, call->kind, bytes) : COLL_MESSAGE;
     return way;
 }
 
@@ -285,7 +290,7 @@ static int broadcast(const struct coll_call *call)
     int error = vcoll_cast(hall, call->root, &buffer, &total);
     if (error || total <= HALL_CAST)
         return error;
-    if (coll_plan_way(&hall->plan, COLL_BCAST, total) == COLL_DESK &&
+    if (coll_plan_way(hall->plan, COLL_BCAST, total) == COLL_DESK &&
         annex(call->group, &hall->bodies))
         return vcoll_cast_long(hall, call->root, &buffer, total);
     return vcoll_run_by_messages(call);

@@ -94,7 +94,7 @@ struct coll_hall {
     struct hall_track track[HALL_TRACKS];
     uint64_t casts; /* slots so far */
     struct msg_share *share;
-    struct coll_plan plan;
+    const struct coll_plan *plan;
     uint32_t turn;              /* the track of the last call that does not block */
     uint32_t kept;              /* tracks of persistent calls, as all members agreed */
     _Atomic uint32_t given;     /* of these: not needed here any more */

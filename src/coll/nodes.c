@@ -56,11 +56,13 @@ static void nodes_fill(struct coll_nodes *nodes, int size, int rank)
 
 static void nodes_set(struct coll_nodes *nodes, const int32_t *name, int size, int rank)
 {
+    struct coll_plan plan;
     nodes_number(nodes, name, size);
     nodes_fill(nodes, size, rank);
-    vcoll_plan_make(&nodes->plan, true, size, false);
+    vcoll_plan_make(&plan, true, size, false);
     if (!nodes->even)
-        vcoll_plan_without(&nodes->plan, COLL_SLICES);
+        vcoll_plan_without(&plan, COLL_SLICES);
+    nodes->plan = vcoll_plan_share(&plan);
 }
 
 struct coll_nodes *vcoll_nodes_new(const int32_t *name, int size, int rank)

@@ -12,7 +12,7 @@ struct coll_nodes {
     int count, own;      /* nodes; that of this rank */
     bool even;           /* all have equally many members, and more than one */
     bool ordered;        /* by node is the order of the ranks: of each all are below those of the next */
-    struct coll_plan plan;
+    const struct coll_plan *plan;
     int *node, *place;   /* of each member: its node, and which it is there */
     int *member, *begin; /* the members, node by node; where a node's begin, and behind the last */
     int *master, *like;  /* of each node: the first member; that with the place of this rank, where nodes are even */

@@ -1,4 +1,5 @@
-/* Each row of the table of choices that fits a group is in its plan: none is left out for want of room. */
+/* Each row of the table of choices that fits a group is in its plan: none is left out for want of room. All groups with the
+ * same rows have one plan. */
 #include "coll/choose.h"
 #include "check.h"
 
@@ -14,6 +15,10 @@ static void plan_is_whole(bool nodes, int ranks, bool crowd)
                            (row->crowd == EITHER || row->crowd == crowd);
     for (int kind = 0; kind < COLL_KINDS; kind++)
         CHECK_EQUAL(plan.rows[kind], rows[kind]);
+    const struct coll_plan *shared = vcoll_plan_share(&plan);
+    CHECK(!memcmp(shared, &plan, sizeof plan.row) && shared == vcoll_plan_share(&plan));
+    vcoll_plan_without(&plan, nodes ? COLL_SLICES : COLL_DIRECT);
+    CHECK(vcoll_plan_share(&plan) != shared);
 }
 
 int main(void)
