@@ -1,11 +1,12 @@
 /* coll/hall: which calls are carried out in a hall, and what they need for it (hall.h).
  *
- * A group gets a hall at its first suitable call that may block and in which all members wait for all, and an annex at
- * such a call when the third call needs one, so groups that live for a moment pay little. Until then sums of such a
- * kind do without, with operands in the same order (without_desks). Rooted calls open nothing: a root whose message is
- * under way may go on before the others have begun, and programs rely on it. Suitability depends only on what is the
- * same on all members, and either all members get the memory or none, so all decide alike; which way they take then is
- * the plan's (choose.h). Only the root of a broadcast knows its length, and tells it in the hall.
+ * A group gets a hall at its first suitable call that may block and in which all members wait for all. It gets an annex
+ * at such a call, too: wide blocks when the first call needs them, the others when the third one does. So groups that
+ * live for a moment, or do no more than a barrier, pay little. Until there are desks sums of such a kind do without,
+ * with operands in the same order (without_annex). Rooted calls open nothing: a root whose message is under way may go
+ * on before the others have begun, and programs rely on it. Suitability depends only on what is the same on all
+ * members, and either all members get the memory or none, so all decide alike; which way they take then is the plan's
+ * (choose.h). Only the root of a broadcast knows its length, and tells it in the hall.
  *
  * Calls that do not block take the tracks behind the first by turns. A persistent one has a track of its own, because
  * members start them in orders of their own; which are free is agreed on when it is prepared.
@@ -23,9 +24,10 @@
 
 #define ANNEX_AFTER 2        /* calls that needed one */
 #define MASK_WORDS 16        /* 1,024 processors, as vbase_affinity knows them */
+#define BLOCK_WORDS (HALL_DATA / sizeof(uint64_t))
 #define KEPT_MOST 5          /* tracks of persistent calls: two are left for the others */
 
-/* The bitwise OR of what all members say. */
+/* The bitwise OR of what all members say, in COUNT words of a block. */
 static int members_or(struct coll_hall *hall, uint64_t *words, size_t count)
 {
     struct coll_visit visit = {.hall = hall, .track = &hall->track[0], .own = (const char *)words, .out = (char *)words,
@@ -40,10 +42,11 @@ static int agree_on_crowd(struct coll_hall *hall)
 {
     const struct base_topology *topology = vbase_topology();
     uint64_t mask[MASK_WORDS];
-    int cpus = 0;
+    int cpus = 0, error = OK;
     vbase_affinity(mask, MASK_WORDS);
     hall->crowd = true;
-    int error = members_or(hall, mask, MASK_WORDS);
+    for (size_t at = 0; at < MASK_WORDS && !error; at += BLOCK_WORDS)
+        error = members_or(hall, mask + at, MASK_WORDS - at < BLOCK_WORDS ? MASK_WORDS - at : BLOCK_WORDS);
     if (error)
         return error;
     for (int i = 0; i < MASK_WORDS; i++)
@@ -124,6 +127,8 @@ static void open_annexes(struct coll_group *group)
 {
     struct coll_hall *hall = group->hall;
     group->meetings = MET;
+    open_annex(group, &hall->wide, hall_wide_size(hall->ranks));
+    hall->track[0].wide = (unsigned char *)hall->wide.memory;
     open_annex(group, &hall->bodies, HALL_CASTS * HALL_BODY);
     open_annex(group, &hall->desks, hall_desks_size(hall->ranks));
 }
@@ -144,9 +149,9 @@ static bool direct(struct coll_hall *hall)
     return hall->reads;
 }
 
-/* The way of a call as long as there are no desks for it. By messages operands meet in another order, and the same sum
+/* The way of a call as long as its annex is not there. By messages operands meet in another order, and the same sum
  * must have the same bits each time. */
-static COLD enum coll_way without_desks(const struct coll_call *call)
+static COLD enum coll_way without_annex(const struct coll_call *call)
 {
     struct coll_hall *hall = call->group->hall;
     if (!call->reduction.kernel || !all_meet(call->kind))
@@ -158,6 +163,19 @@ static COLD enum coll_way without_desks(const struct coll_call *call)
         open_annexes(call->group);
     }
     return hall->desks.memory ? COLL_DESK : COLL_MESSAGE;
+}
+
+/* Wide blocks are opened at once where the call may. */
+static COLD bool wide_open(const struct coll_call *call)
+{
+    struct coll_hall *hall = call->group->hall;
+    if (hall->wide.needs < ANNEX_AFTER) {
+        hall->wide.needs = ANNEX_AFTER;
+        call->group->meetings = DUE;
+    }
+    if (all_meet(call->kind))
+        open_annexes(call->group);
+    return hall->wide.memory != NULL;
 }
 
 /* ---- calls ---- */
@@ -236,19 +254,22 @@ static COLD bool meet(const struct coll_call *call, bool may_block)
     return group->hall != NULL;
 }
 
-/* The way of a call; COLL_MESSAGE where it is not carried out in a hall. MAY_BLOCK: what it needs may be opened. */
-static inline __attribute__((always_inline)) enum coll_way way_of(const struct coll_call *call, bool may_block)
+/* The way of a call; COLL_MESSAGE where it is not carried out in a hall. MAY_BLOCK: what it needs may be opened. BYTES:
+ * its payload, where it is. */
+static inline __attribute__((always_inline)) enum coll_way way_of(const struct coll_call *call, bool may_block,
+                                                                  uint64_t *bytes)
 {
     struct coll_group *group = call->group;
+    *bytes = 0;
     if (!suits(call) || (unlikely(group->meetings != MET) && !meet(call, may_block)))
         return COLL_MESSAGE;
     struct coll_hall *hall = group->hall;
     if (call->kind == COLL_BCAST) /* only the root knows the payload */
         return may_block ? COLL_BLOCK : COLL_MESSAGE;
-    uint64_t bytes = payload(call);
-    enum coll_way way = coll_plan_way(hall->plan, call->kind, bytes);
+    *bytes = payload(call);
+    enum coll_way way = coll_plan_way(hall->plan, call->kind, *bytes);
     if (way == COLL_DIRECT && !(may_block ? direct(hall) : hall->reads))
-        way = may_block ? coll_plan_way(hall->plan, call->kind, bytes) : COLL_MESSAGE;
+        way = may_block ? coll_plan_way(hall->plan, call->kind, *bytes) : COLL_MESSAGE;
     return way;
 }
 
@@ -299,10 +320,12 @@ static int broadcast(const struct coll_call *call)
 bool vcoll_hall_run(const struct coll_call *call, int *error)
 {
     struct coll_visit visit;
-    enum coll_way way = way_of(call, true);
+    uint64_t bytes;
+    enum coll_way way = way_of(call, true, &bytes);
     struct coll_hall *hall = call->group->hall;
-    if (way == COLL_DESK && !annex(call->group, &hall->desks))
-        way = without_desks(call);
+    if (way == COLL_DESK ? !annex(call->group, &hall->desks)
+                         : unlikely(bytes > HALL_DATA) && way == COLL_BLOCK && !hall->wide.memory && !wide_open(call))
+        way = without_annex(call);
     if (way == COLL_MESSAGE)
         return false;
     if (call->kind == COLL_BCAST) {
@@ -351,11 +374,11 @@ static uint32_t track_next(struct coll_hall *hall)
 bool vcoll_hall_enter(const struct coll_call *call, struct coll_visit *visit, bool able, int *error)
 {
     bool again = call->form == COLL_AGAIN;
-    enum coll_way way = way_of(call, again);
+    uint64_t bytes;
+    enum coll_way way = way_of(call, again, &bytes);
     struct coll_hall *hall = call->group->hall;
     if ((way != COLL_BLOCK && way != COLL_DIRECT) || call->kind == COLL_BCAST) /* desks belong to the first track */
         return false;
-    uint64_t bytes = payload(call); /* not sooner: where no hall suits, counts may be fewer than members */
     /* a visit without a round would not wait for its turn */
     if ((way == COLL_BLOCK && bytes > HALL_DATA) || (bytes == 0 && call->kind != COLL_BARRIER))
         return false;
@@ -470,9 +493,10 @@ void vcoll_group_close(struct coll_group *group)
         atomic_fetch_add_explicit(&hall->memory->left.count, 1, memory_order_release);
         vmsg_share_wake(hall->share, 0);
     }
+    vmsg_share_close(hall->wide.share);
     vmsg_share_close(hall->bodies.share);
     vmsg_share_close(hall->desks.share);
     vmsg_share_close(hall->share);
-    hall->bodies.share = hall->desks.share = hall->share = NULL;
+    hall->wide.share = hall->bodies.share = hall->desks.share = hall->share = NULL;
     vcoll_hall_drop(hall);
 }

@@ -8,10 +8,11 @@
  *                      epochs in which a rank withdrew              written by that rank
  *     result           { epoch, 56 bytes }                          written by the last to arrive
  *     block 2r+p       { epoch, 56 bytes }, p = epoch modulo 2      written by rank r
- *   the first track: 1088 bytes more for the result and for each block, for what does not fit beside the epoch
  *
- * and, after a few calls with larger payload, an annex for broadcasts and one for all others:
+ * and annexes: for what does not fit beside the epochs of the first track, at the first call that needs it; and, after
+ * a few calls with larger payload, one for broadcasts and one for all others:
  *
+ *   wide 2r+p  1088 bytes, and as much for the result
  *   64 bodies  16 KiB, behind the slots      written by the root
  *   desk 2r+p  8 to 128 KiB                  written by rank r, in epochs of the first track
  *
@@ -33,7 +34,7 @@
 
 #define HALL_TRACKS 8           /* the first is for blocking calls */
 #define HALL_DATA 56            /* bytes beside an epoch */
-#define HALL_WIDE 1088          /* bytes of more, in the first track */
+#define HALL_WIDE 1088          /* bytes of more, of the first track */
 #define HALL_CAST 240           /* bytes of a broadcast that lie in its slot */
 #define HALL_CASTS 64           /* slots */
 #define HALL_BODY (16u << 10)
@@ -71,7 +72,7 @@ struct hall_memory {
 struct hall_track {
     struct hall_line *arrived;
     struct hall_block *block; /* the result, and two of each rank */
-    unsigned char *wide;      /* more of each; NULL: there is none */
+    unsigned char *wide;      /* more of each; NULL: there is none (yet) */
     uint64_t epoch;           /* of the round before */
     uint64_t settled;         /* all have arrived in this one */
     int seen;                 /* of the epoch that is waited for: ranks before this one have come */
@@ -87,7 +88,7 @@ struct hall_annex {
 
 struct coll_hall {
     struct hall_memory *memory;
-    struct hall_annex bodies, desks;
+    struct hall_annex wide, bodies, desks;
     int rank, ranks;
     bool crowd;  /* more ranks than processors */
     bool reads;  /* all members can read the memory of all */
@@ -144,6 +145,8 @@ static inline size_t hall_desk_share(int ranks)
     size_t share = hall_desk_size(ranks) / (unsigned)ranks;
     return share < CACHE_LINE ? share : share / CACHE_LINE * CACHE_LINE;
 }
+
+static inline size_t hall_wide_size(int ranks) { return (1 + 2 * (size_t)ranks) * HALL_WIDE; }
 
 static inline size_t hall_desks_size(int ranks) { return 2 * (size_t)ranks * hall_desk_size(ranks); }
 

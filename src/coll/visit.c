@@ -14,15 +14,14 @@
 size_t vcoll_hall_lay_out(struct coll_hall *hall, struct hall_memory *memory)
 {
     size_t blocks = hall_place(hall->ranks, 0), each = CACHE_LINE + blocks * sizeof(struct hall_block);
-    size_t tracks = sizeof *memory + (size_t)hall->ranks * sizeof *memory->taken, wide = tracks + HALL_TRACKS * each;
+    size_t tracks = sizeof *memory + (size_t)hall->ranks * sizeof *memory->taken;
     hall->memory = memory;
     for (size_t t = 0; t < HALL_TRACKS && memory; t++) {
         struct hall_track *track = &hall->track[t];
         track->arrived = (struct hall_line *)(void *)((char *)memory + tracks + t * each);
         track->block = (struct hall_block *)(void *)&track->arrived[1];
-        track->wide = t ? NULL : (unsigned char *)memory + wide;
     }
-    return wide + blocks * HALL_WIDE;
+    return tracks + HALL_TRACKS * each;
 }
 
 /* ---- epochs ---- */
@@ -234,7 +233,8 @@ void vcoll_hall_drop(struct coll_hall *hall)
     /* acq_rel: the last one frees what the others have used */
     if (atomic_fetch_sub_explicit(&hall->users, 1, memory_order_acq_rel) > 1)
         return;
-    vmsg_share_forget(hall->bodies.share); /* those that were not closed: others may still be there */
+    vmsg_share_forget(hall->wide.share); /* those that were not closed: others may still be there */
+    vmsg_share_forget(hall->bodies.share);
     vmsg_share_forget(hall->desks.share);
     vmsg_share_forget(hall->share);
     free(hall);

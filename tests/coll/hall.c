@@ -17,7 +17,7 @@
 #endif
 #define MOST (40u << 10) /* bytes of an exchanged block: more than a desk's share */
 
-static void *memory, *bodies, *desks;
+static void *memory, *wide, *bodies, *desks;
 static bool crowd;
 static int ranks, epochs;
 static _Atomic int inside[EPOCHS];
@@ -184,6 +184,7 @@ static void *member(void *argument)
     struct coll_hall hall = {.rank = (int)(intptr_t)argument, .ranks = ranks, .crowd = crowd,
                              .bodies = {.memory = bodies}, .desks = {.memory = desks}};
     (void)vcoll_hall_lay_out(&hall, memory);
+    hall.track[0].wide = wide;
     for (int e = 0; e < epochs; e++) {
         size_t count = (size_t)(e % 8) * (e % 24 == 23 ? 19 : 1); /* 0: a barrier; or 133 of the 136 that fit */
         double data[HALL_WIDE / 8], sum[HALL_WIDE / 8];
@@ -222,6 +223,7 @@ static void meet(int n, bool as_crowd)
     size_t bytes = vcoll_hall_lay_out(&sizes, NULL);
     memory = aligned_alloc(CACHE_LINE, bytes);
     memset(memory, 0, bytes);
+    wide = aligned_alloc(CACHE_LINE, hall_wide_size(n));
     bodies = aligned_alloc(CACHE_LINE, HALL_CASTS * HALL_BODY);
     desks = aligned_alloc(CACHE_LINE, hall_desks_size(n));
     memset(inside, 0, sizeof inside);
@@ -230,6 +232,7 @@ static void meet(int n, bool as_crowd)
     for (int r = 0; r < n; r++)
         pthread_join(thread[r], NULL);
     free(memory);
+    free(wide);
     free(bodies);
     free(desks);
 }
