@@ -86,6 +86,15 @@ static void freed_comm(const MPI_Comm *comm)
 #define CHOSEN(...)                SECOND(__VA_ARGS__)
 #define NOTED(note)                CHOSEN(note, (void)0, )
 
+/* ---- what is noted of brief calls, where it is known beforehand that it can be ---- */
+
+#define ABLE_Isend                , profile_sends_directly(comm, dest, count, datatype)
+#define AHEAD_Isend               , profile_sent_directly(slice_, dest, count)
+#define ABLE_Issend               ABLE_Isend
+#define AHEAD_Issend              AHEAD_Isend
+#define ABLE_Irsend               ABLE_Isend
+#define AHEAD_Irsend              AHEAD_Isend
+
 /* ---- frequent calls that do not wait, or whose waits the engine counts: not all of them are timed ---- */
 
 #define KIND_Isend                , PROFILE_SHORT
@@ -141,7 +150,7 @@ static void freed_comm(const MPI_Comm *comm)
 #define ARGUMENT(size, kind, name, ...)  name
 /* Each is two functions: one for a call that only passes, and one that times it. The first calls the second last, so a
  * call that passes keeps no argument but what is noted of it. */
-#define TIMED(Name, suffix, size, ...)                                                                                 \
+#define TIMING(Name, suffix, size, ...)                                                                                \
     static __attribute__((noinline)) int timed_##Name##suffix(EACH_LISTED(PARAMETER, size, __VA_ARGS__))               \
     {                                                                                                                  \
         NOTED(BEFORE_##Name);                                                                                          \
@@ -155,8 +164,9 @@ static void freed_comm(const MPI_Comm *comm)
             profile_leave();                                                                                           \
         }                                                                                                              \
         return result_;                                                                                                \
-    }                                                                                                                  \
-    int MPI_##Name##suffix(EACH_LISTED(PARAMETER, size, __VA_ARGS__))                                                  \
+    }
+#define PASSING(function, Name, suffix, size, ...)                                                                     \
+    function(EACH_LISTED(PARAMETER, size, __VA_ARGS__))                                                                \
     {                                                                                                                  \
         struct profile_passage passage_ = {0};                                                                         \
         if (KIND_OF(Name) == PROFILE_LONG || !profile_pass(&passage_, PROFILE_##Name##suffix, KIND_OF(Name)))          \
@@ -167,6 +177,23 @@ static void freed_comm(const MPI_Comm *comm)
         }                                                                                                              \
         return result_;                                                                                                \
     }
+#define TIMED(Name, suffix, size, ...)                                                                                 \
+    TIMING(Name, suffix, size, __VA_ARGS__)                                                                            \
+    PASSING(int MPI_##Name##suffix, Name, suffix, size, __VA_ARGS__)
+/* And those in the middle of which nothing of the program's is called, but for an error: all is noted before, and MPI's
+ * function is called last. A send that fails has been counted then. */
+#define BRIEF(Name, suffix, size, ...)                                                                                 \
+    TIMING(Name, suffix, size, __VA_ARGS__)                                                                            \
+    PASSING(static __attribute__((noinline)) int passing_##Name##suffix, Name, suffix, size, __VA_ARGS__)              \
+    int MPI_##Name##suffix(EACH_LISTED(PARAMETER, size, __VA_ARGS__))                                                  \
+    {                                                                                                                  \
+        struct profile_slice *slice_ = profile_thread.slice;                                                           \
+        if (!profile_is_brief(slice_, PROFILE_##Name##suffix) || !CHOSEN(ABLE_##Name, true, ))                         \
+            return passing_##Name##suffix(EACH_LISTED(ARGUMENT, size, __VA_ARGS__));                                   \
+        profile_brief_count(slice_, PROFILE_##Name##suffix);                                                           \
+        NOTED(AHEAD_##Name);                                                                                           \
+        return NEXT_KNOWN(Name##suffix)(EACH_LISTED(ARGUMENT, size, __VA_ARGS__));                                     \
+    }
 #define NOT_TIMED(...)
 
 #define ROW_Buffer_flush    , NOT_TIMED /* has no parameter, */
@@ -175,10 +202,17 @@ static void freed_comm(const MPI_Comm *comm)
 #define ROW_Init_thread     , NOT_TIMED
 #define ROW_Info_create_env , NOT_TIMED
 #define ROW_Request_free    , NOT_TIMED /* or notes what depends on how it ends */
+#define ROW_Isend           , BRIEF
+#define ROW_Issend          , BRIEF
+#define ROW_Irsend          , BRIEF
+#define ROW_Irecv           , BRIEF
+#define ROW_Comm_rank       , BRIEF
+#define ROW_Comm_size       , BRIEF
+#define ROW_Get_count       , BRIEF
 #define CALL(Name, name, ...) CHOSEN(ROW_##Name, TIMED, )(Name, , SMALL, __VA_ARGS__)
 #define CALL_C(Name, name, ...)                                                                                        \
     CALL(Name, name, __VA_ARGS__)                                                                                      \
-    TIMED(Name, _c, LARGE, __VA_ARGS__)
+    CHOSEN(ROW_##Name, TIMED, )(Name, _c, LARGE, __VA_ARGS__)
 #define BUFFER   CALL
 #define BUFFER_C CALL_C
 #define OWN      CALL

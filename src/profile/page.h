@@ -48,7 +48,7 @@ enum profile_call {
 /* Calls that do not wait take no longer than reading the clock does: where no events are wanted, each rank times the
  * first of each kind, and after them one of so many in the mean, see steps.h. */
 #define PROFILE_TIMED_FIRST 64
-#define PROFILE_TIMED_ONE   32
+#define PROFILE_TIMED_ONE   64
 
 struct profile_header {
     uint64_t magic;

@@ -105,6 +105,20 @@ PROFILE_INLINE bool profile_passed(struct profile_passage passage, enum profile_
     return true;
 }
 
+/* A brief call may pass. SLICE: of this thread; not NULL where one may. */
+PROFILE_INLINE bool profile_is_brief(const struct profile_slice *slice, enum profile_call call)
+{
+    return likely(profile_step_passes(&profile_thread.steps)) &&
+           likely(atomic_load_explicit(&slice->call[call].count, memory_order_relaxed) >= PROFILE_TIMED_FIRST);
+}
+
+/* It passes. */
+PROFILE_INLINE void profile_brief_count(struct profile_slice *slice, enum profile_call call)
+{
+    profile_step_skip(&profile_thread.steps);
+    profile_sum_count(&slice->call[call]);
+}
+
 static inline void profile_traffic_add(struct profile_traffic *traffic, uint64_t bytes)
 {
     traffic->messages++;
@@ -116,15 +130,26 @@ static inline unsigned profile_size_of(uint64_t bytes)
     return 63 - (unsigned)__builtin_clzll(2 * bytes | 1);
 }
 
+/* Arguments that are right as far as what is noted goes: the predefined type that was sent last, a rank with a block. */
+PROFILE_INLINE bool profile_sends_directly(MPI_Comm comm, int to, MPI_Count count, MPI_Datatype type)
+{
+    const struct profile_thread *thread = &profile_thread;
+    return likely((uintptr_t)type == thread->type) && likely(comm == MPI_COMM_WORLD) &&
+           likely((uint32_t)to < thread->direct) && likely(count >= 0);
+}
+
+PROFILE_INLINE void profile_sent_directly(struct profile_slice *slice, int to, MPI_Count count)
+{
+    uint64_t bytes = (uint64_t)(count * profile_thread.type_size);
+    profile_traffic_add(&slice->size[profile_size_of(bytes)], bytes);
+    profile_traffic_add(&slice->to[to], bytes);
+}
+
 /* After a call that succeeded: what was sent. */
 PROFILE_INLINE void profile_sent(MPI_Comm comm, int to, MPI_Count count, MPI_Datatype type)
 {
-    const struct profile_thread *thread = &profile_thread;
-    if ((uintptr_t)type != thread->type || comm != MPI_COMM_WORLD || unlikely((uint32_t)to >= thread->direct)) {
+    if (profile_sends_directly(comm, to, count, type))
+        profile_sent_directly(profile_thread.slice, to, count);
+    else
         profile_sent_anywhere(comm, to, count, type);
-        return;
-    }
-    uint64_t bytes = (uint64_t)(count * thread->type_size);
-    profile_traffic_add(&thread->slice->size[profile_size_of(bytes)], bytes);
-    profile_traffic_add(&thread->slice->to[to], bytes);
 }

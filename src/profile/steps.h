@@ -28,6 +28,12 @@ static inline void profile_step_pass(struct profile_steps *steps)
     steps->left += INT32_MIN;
 }
 
+/* The same of a brief one: nothing is within it. */
+static inline void profile_step_skip(struct profile_steps *steps)
+{
+    steps->left--;
+}
+
 /* One that passed has ended. False: its process was forked meanwhile. */
 static inline bool profile_step_passed(struct profile_steps *steps)
 {

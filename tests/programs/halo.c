@@ -1,5 +1,6 @@
 /* halo SECONDS: each rank of a ring exchanges 1 KiB with both neighbours, again and again, until so many seconds are over
- * at rank 0; the bytes are checked. Rank 0 prints how many steps there were. See tests/tools/report_size.sh. */
+ * at rank 0; the bytes are checked. Rank 0 prints how many steps there were. "halo - STEPS": so many steps. See
+ * tests/tools/report_size.sh, tests/counts/report.sh. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +24,7 @@ static int step_do(int rank, int size, int step)
 
 int main(int argc, char **argv)
 {
-    int rank, size, step = 0, good = 1;
+    int rank, size, step = 0, good = 1, steps = argc > 2 ? atoi(argv[2]) : 0;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
@@ -31,7 +32,7 @@ int main(int argc, char **argv)
     for (int more = 1; more && good;) {
         for (int i = 0; i < ROUND && good; i++)
             good = step_do(rank, size, step++);
-        more = MPI_Wtime() < end;
+        more = steps ? step < steps : MPI_Wtime() < end;
         MPI_Bcast(&more, 1, MPI_INT, 0, MPI_COMM_WORLD);
     }
     if (!good)
