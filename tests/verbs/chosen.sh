@@ -44,6 +44,14 @@ awk '{ for (i = 1; i < NF; i += 2) sum[$i] += $(i + 1) } END { exit !(sum["conne
 VIADUCT_TRANSPORTS=verbs:double1 job 1 'transport verbs is not used: no active port of an RDMA device'
 VIADUCT_TRANSPORTS=verbs:lo,tcp:lo job 0 'transports: verbs, tcp'
 VIADUCT_TRANSPORTS=tcp:nowhere job 1 'transport tcp is not used: VIADUCT_TRANSPORTS="tcp:nowhere" names no network card of host'
+DOUBLE_LOCKABLE=65536 job 1 'double0 registers no [0-9]+ bytes \(ulimit -l tells'
+VIADUCT_TRANSPORTS=verbs:lo,tcp:lo DOUBLE_LOCKABLE=65536 job 0 'double0 registers no [0-9]+ bytes \(ulimit -l tells'
+rm -f "$work/memory" "$work/counts"
+program=$VIADUCT_BUILD/tests/test-mpi-sendrecv
+DOUBLE_COUNTS=$work/counts DOUBLE_MEMORY=$work/memory run 60 "$mpiexec" -n 1 env DOUBLE_MTU=3 "$program" : -n 1 "$program"
+expect_status 0 "ports of two MTUs"
+awk '{ for (i = 1; i < NF; i += 2) sum[$i] += $(i + 1) } END { exit !(sum["connected"] >= 2 && sum["mtus"] == 3 * sum["connected"]) }' \
+    "$work/counts" || fail "not the smaller MTU: $(cat "$work/counts")"
 for wrong in "level:16" "class:256" "key:0x8000" "gid:-1" "gid:256" "level" "level:" "level:1x" "color:3" "level:1,class:2"; do
     VIADUCT_VERBS=$wrong expect 2 "" "~invalid value '$wrong' for VIADUCT_VERBS: expected level:" "$mpiexec" -n 1 true
 done

@@ -6,6 +6,8 @@
  * DOUBLE_GIDS: addresses of IPv4 with commas, which the devices have as GIDs of RoCE v2; 127.0.0.1 and 192.0.2.2.
  * DOUBLE_SUBNET: they are of InfiniBand, in the subnet of this number; see ipoib.c. Not set: RoCE v2.
  * DOUBLE_DOWN: the device whose port is down.
+ * DOUBLE_MTU: of the ports, as verbs count it; 5: 4096 bytes.
+ * DOUBLE_LOCKABLE: bytes that the process may register; any number.
  * DOUBLE_CQES: entries that a completion queue may have; 65536.
  * DOUBLE_COUNTS: a file to which each process adds a line at its end: what it has counted, a name before each number.
  *
@@ -86,6 +88,8 @@ struct channel {
 };
 struct context {
     struct ibv_context context;
+    pid_t pid;
+    bool gone;
     struct told told;
 };
 
@@ -116,9 +120,10 @@ __attribute__((destructor)) static void counts_write(void)
     if (!file)
         return;
     fprintf(file, "sends %lu doorbells %lu receives %lu registered %lu polls %lu connected %lu levels %lu classes %lu global %lu lids %lu "
-            "entries %lu overruns %lu\n",
+            "entries %lu overruns %lu mtus %lu empties %lu\n",
             counts.sends, counts.send_doorbells, counts.receives, counts.registered, counts.polls, counts.connected, counts.levels,
-            counts.classes, counts.global, counts.lids, counts.entries, counts.overruns);
+            counts.classes, counts.global, counts.lids, counts.entries, counts.overruns,
+            counts.mtus, counts.empties);
     fclose(file);
 }
 
@@ -335,7 +340,9 @@ static int request_execute(struct qp *qp, const struct request *request)
     if (!peer)
         return IBV_WC_RETRY_EXC_ERR;
     struct receives *there = peer->qp.srq ? &((struct srq *)peer->qp.srq)->receives : &peer->receives;
-    if (wr->opcode != IBV_WR_RDMA_WRITE && !reads && !there->first)
+    bool empty = wr->opcode != IBV_WR_RDMA_WRITE && !reads && !there->first;
+    counts.empties += empty;
+    if (empty)
         return qp->attr.rnr_retry == 7 ? WAITS : IBV_WC_RNR_RETRY_EXC_ERR;
     int needed = reads ? IBV_ACCESS_REMOTE_READ : IBV_ACCESS_REMOTE_WRITE;
     if ((reads || writes) && length > 0 &&
@@ -548,6 +555,7 @@ struct ibv_context *ibv_open_device(struct ibv_device *of)
     struct context *context = arena_take(sizeof *context);
     context->context = (struct ibv_context){.device = of, .cmd_fd = -1, .async_fd = arena_bell_make(&context->told.bell),
                                             .num_comp_vectors = 1};
+    context->pid = getpid();
     context->context.ops = (struct ibv_context_ops){.poll_cq = poll_cq, .req_notify_cq = req_notify_cq, .post_srq_recv = post_srq_recv,
                                                     .post_send = post_send, .post_recv = post_recv};
     for (size_t i = 0; i < sizeof all->contexts / sizeof *all->contexts; i++)
@@ -593,10 +601,11 @@ int (ibv_query_port)(struct ibv_context *context, uint8_t port, struct _compat_i
 {
     const char *down = getenv("DOUBLE_DOWN");
     bool is_down = all->down[context->device - all->device] || (down && strcmp(down, context->device->name) == 0);
-    if (port != 1)
+    if (port != 1 || ((struct context *)context)->gone)
         return EINVAL;
     *(struct ibv_port_attr *)(void *)compat =
-        (struct ibv_port_attr){.state = is_down ? IBV_PORT_DOWN : IBV_PORT_ACTIVE, .max_mtu = IBV_MTU_4096, .active_mtu = IBV_MTU_4096,
+        (struct ibv_port_attr){.state = is_down ? IBV_PORT_DOWN : IBV_PORT_ACTIVE, .max_mtu = IBV_MTU_4096,
+                               .active_mtu = getenv("DOUBLE_MTU") ? (unsigned)atoi(getenv("DOUBLE_MTU")) : IBV_MTU_4096,
                                .gid_tbl_len = 2, .max_msg_sz = 1u << 30, .pkey_tbl_len = 1, .active_width = 2, .active_speed = 32,
                                .phys_state = is_down ? 3 : 5, .link_layer = subnet() ? IBV_LINK_LAYER_INFINIBAND : IBV_LINK_LAYER_ETHERNET,
                                .lid = subnet() ? LID(context->device - all->device) : 0};
@@ -659,6 +668,8 @@ int ibv_dealloc_pd(struct ibv_pd *pd)
     return 0;
 }
 
+static uint64_t own_bytes; /* bytes that this process has registered */
+
 struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *address, size_t length, uint64_t iova, unsigned access)
 {
     struct mr *mr = NULL;
@@ -668,9 +679,11 @@ struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *address, size_t length,
         all->key = all->key % (OBJECTS - 1) + 1;
         key = all->mrs[all->key] ? OBJECTS : all->key;
     }
-    if (all->lockable && all->locked + length > all->lockable)
+    const char *most = getenv("DOUBLE_LOCKABLE");
+    if ((all->lockable && all->locked + length > all->lockable) || (most && own_bytes + length > strtoull(most, NULL, 10)))
         key = OBJECTS;
     if (key < OBJECTS) {
+        own_bytes += length;
         all->locked += all->lockable ? length : 0;
         all->mrs[key] = mr = arena_take(sizeof *mr);
         mr->mr = (struct ibv_mr){.context = pd->context, .pd = pd, .addr = address, .length = length, .lkey = key, .rkey = key};
@@ -693,6 +706,7 @@ int ibv_dereg_mr(struct ibv_mr *mr)
 {
     arena_lock();
     all->mrs[mr->lkey] = NULL;
+    own_bytes -= mr->length;
     all->locked -= all->lockable ? mr->length : 0;
     counts.deregistered++;
     arena_give(mr);
@@ -837,6 +851,8 @@ int ibv_modify_qp(struct ibv_qp *base, struct ibv_qp_attr *attr, int what)
     if (!error) {
         if (what & IBV_QP_ACCESS_FLAGS)
             qp->attr.qp_access_flags = attr->qp_access_flags;
+        if (what & IBV_QP_PATH_MTU)
+            counts.mtus += attr->path_mtu;
         if (what & IBV_QP_AV) {
             counts.connected++;
             counts.global += attr->ah_attr.is_global;
@@ -968,6 +984,22 @@ void double_late(bool late)
     arena_lock();
     all->late = late;
     all_run();
+    arena_unlock();
+}
+
+void double_gone(void)
+{
+    arena_lock();
+    for (size_t i = 0; i < sizeof all->contexts / sizeof *all->contexts; i++) {
+        struct context *context = all->contexts[i];
+        if (!context || context->pid != getpid())
+            continue;
+        context->gone = true;
+        for (int k = 0; k < OBJECTS; k++)
+            if (all->qps[k] && all->qps[k]->qp.context == &context->context)
+                qp_break(all->qps[k]);
+        tell(&context->context, (struct ibv_async_event){.event_type = IBV_EVENT_DEVICE_FATAL});
+    }
     arena_unlock();
 }
 

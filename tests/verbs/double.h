@@ -14,6 +14,7 @@ struct double_counts {
     uint64_t connected, levels, classes;  /* queue pairs; sums of their service levels and traffic classes */
     uint64_t global, lids;                /* of these by GIDs; sum of the LIDs of the others' ports */
     uint64_t entries, overruns;           /* of the longest completion queue; completions that found theirs full */
+    uint64_t mtus, empties;               /* sum of those of queue pairs; sends that found no receive */
 };
 struct double_counts *double_counted(void);
 
@@ -25,5 +26,6 @@ void double_late(bool late); /* requests wait until they are carried out, those 
 void double_changed(const void *address, size_t length);
 bool double_good(uint32_t key);       /* of a region; none of its pages has changed */
 void double_lockable(uint64_t bytes); /* by all regions together; 0: any number */
+void double_gone(void);               /* the devices of this process are removed */
 void double_overrun(void);            /* the completion queues of this process are lost, and their queue pairs broken */
 void double_port(const char *device, bool up);

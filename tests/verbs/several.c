@@ -1,12 +1,13 @@
 /* Two providers reach one peer: the quicker one carries; when it is cut in the middle of transfers the other one is
  * called and goes on, and when it is back it carries again. Every byte is looked at. Run by several.sh, on the double
  * of libibverbs.
- *   several locked   no more memory may be registered: frames and transfers go all the same */
+ *   several locked   no more memory may be registered: frames and transfers go all the same
+ *   several gone     a device is removed: TCP carries from then on */
 #include "msg/harness.h"
 #include "base/counters.h"
 #include "verbs/double.h"
 
-enum { MESSAGES = 6, LONGEST = 3000000, GOES_ON = 1, OVERRUN = 2 };
+enum { MESSAGES = 6, LONGEST = 3000000, GOES_ON = 1, OVERRUN = 2, GONE = 3, FAILED = 4 };
 static const size_t lengths[MESSAGES] = {8, 20000, 700000, 0, 3000, LONGEST};
 static unsigned char *out[MESSAGES], *in[MESSAGES];
 
@@ -19,7 +20,8 @@ static void ports(bool up)
     }
 }
 
-/* Both ways at once; CUT, in the middle of them: ports are down or up, or a completion queue overflows. */
+/* Both ways at once; CUT, in the middle of them: ports are down or up, a completion queue overflows, a device is
+ * removed, or the next request has no right to the memory that it names. */
 static void exchange(int rank, unsigned round, int cut)
 {
     struct msg_request send[MESSAGES], receive[MESSAGES];
@@ -36,6 +38,10 @@ static void exchange(int rank, unsigned round, int cut)
         CHECK_EQUAL(vmsg_wait(&receive[2]), OK);
         if (cut == OVERRUN)
             double_overrun();
+        else if (cut == GONE)
+            double_gone();
+        else if (cut == FAILED)
+            double_fail(1, IBV_WC_REM_ACCESS_ERR);
         else
             ports(cut);
     }
@@ -148,6 +154,23 @@ static void locked(int rank)
     memory_give();
 }
 
+static void lost_for_good(int rank, unsigned round, int how)
+{
+    exchange(rank, round++, rank == 0 ? how : -1);
+    round = rounds_until(rank, round, "tcp");
+    uint64_t lost = vbase_counters->rails_lost;
+    for (int times = 0; times < 20; times++)
+        exchange(rank, round++, -1);
+    CHECK_EQUAL(vbase_counters->rails_lost, lost);
+}
+
+static void gone(int rank)
+{
+    memory_take();
+    lost_for_good(rank, rounds_until(rank, 0, "verbs"), GONE);
+    memory_give();
+}
+
 static void body(int rank)
 {
     memory_take();
@@ -162,18 +185,18 @@ static void body(int rank)
         exchange(rank, round++, rank == times % 2 ? true : -1);
         round = rounds_until(rank, round, "verbs");
     }
-    exchange(rank, round++, rank == 0 ? OVERRUN : -1); /* it is lost for good */
-    round = rounds_until(rank, round, "tcp");
-    uint64_t lost = vbase_counters->rails_lost;
-    for (int times = 0; times < 20; times++)
+    exchange(rank, round++, rank == 0 ? FAILED : -1); /* several.sh looks at what is told of it */
+    for (int times = 0; times < 5; times++)
         exchange(rank, round++, -1);
-    CHECK_EQUAL(vbase_counters->rails_lost, lost);
+    round = rounds_until(rank, round, "verbs");
+    lost_for_good(rank, round, OVERRUN);
     CHECK_EQUAL(cards_sum(&vbase_counters->lost0), vbase_counters->rails_lost);
     memory_give();
 }
 
 int main(int count, char **arguments)
 {
-    harness_run(2, count > 1 && strcmp(arguments[1], "locked") == 0 ? locked : body);
+    const char *how = count > 1 ? arguments[1] : "";
+    harness_run(2, strcmp(how, "locked") == 0 ? locked : strcmp(how, "gone") == 0 ? gone : body);
     return check_done();
 }
