@@ -6,8 +6,8 @@
  *             the ranks with the same slice on the other nodes, so that all processors and cards work; then all
  *             slices go to all on each node
  *
- * Where there is a root, it is the master of its node. Each way is three schedules in one: a scope (vcoll_scope) says
- * among which ranks the next pieces are. */
+ * Allgather and alltoall are in across_all.c. Where there is a root, it is the master of its node. Each way is some
+ * schedules in one: a scope (vcoll_scope) says among which ranks the next pieces are. */
 #include "coll/make.h"
 #include "coll/nodes.h"
 
@@ -17,17 +17,23 @@ static const struct coll_nodes *nodes_of(const struct coll_schedule *schedule) {
 
 /* ---- scopes ---- */
 
-static void enter_node(struct coll_schedule *schedule)
+void vcoll_enter_node(struct coll_schedule *schedule)
 {
     const struct coll_nodes *nodes = nodes_of(schedule);
     const int *begin = &nodes->begin[nodes->own];
     vcoll_scope(schedule, nodes->member + begin[0], nodes->place[schedule->call.group->rank], begin[1] - begin[0]);
 }
 
-static void enter_likes(struct coll_schedule *schedule)
+void vcoll_enter_likes(struct coll_schedule *schedule)
 {
     const struct coll_nodes *nodes = nodes_of(schedule);
     vcoll_scope(schedule, nodes->like, nodes->own, nodes->count);
+}
+
+void vcoll_enter_all(struct coll_schedule *schedule)
+{
+    const struct coll_group *group = schedule->call.group;
+    vcoll_scope(schedule, NULL, group->rank, group->size);
 }
 
 /* The place on the own node of its master. */
@@ -62,14 +68,14 @@ static bool enter_masters(struct coll_schedule *schedule, int root)
  * waits log2 n times. */
 static void barrier_by_masters(struct coll_schedule *schedule)
 {
-    enter_node(schedule);
+    vcoll_enter_node(schedule);
     vcoll_piece_arrive(schedule, RADIX_OF_BARRIER);
     vcoll_round(schedule);
     if (enter_masters(schedule, NO_ROOT)) {
         vcoll_piece_arrive(schedule, 2);
         vcoll_piece_leave(schedule, 2);
     }
-    enter_node(schedule);
+    vcoll_enter_node(schedule);
     vcoll_piece_leave(schedule, RADIX_OF_BARRIER);
 }
 
@@ -77,7 +83,7 @@ static void cast_by_masters(struct coll_schedule *schedule, int root, struct typ
 {
     if (enter_masters(schedule, root))
         vcoll_piece_cast(schedule, nodes_of(schedule)->node[root], buffer);
-    enter_node(schedule);
+    vcoll_enter_node(schedule);
     if (schedule->size > 1)
         vcoll_piece_cast(schedule, master_place(schedule, root), buffer);
 }
@@ -87,7 +93,7 @@ static void reduce_by_masters(struct coll_schedule *schedule)
     const struct coll_call *call = &schedule->call;
     int root = call->root, master = master_place(schedule, root);
     uint64_t count = call->receive.count;
-    enter_node(schedule);
+    vcoll_enter_node(schedule);
     void *sum = schedule->rank == master ? vcoll_elements(schedule, count) : NULL;
     vcoll_piece_reduce(schedule, master, coll_own_base(call), sum, count);
     if (enter_masters(schedule, root))
@@ -99,11 +105,11 @@ static void allreduce_by_masters(struct coll_schedule *schedule)
     const struct coll_call *call = &schedule->call;
     void *result = call->receive.base;
     uint64_t count = call->receive.count;
-    enter_node(schedule);
+    vcoll_enter_node(schedule);
     vcoll_piece_reduce(schedule, 0, coll_own_base(call), result, count);
     if (enter_masters(schedule, NO_ROOT))
         vcoll_piece_sum(schedule, 0, result, count);
-    enter_node(schedule);
+    vcoll_enter_node(schedule);
     if (schedule->size > 1)
         vcoll_piece_cast(schedule, 0, coll_whole(&call->receive));
 }
@@ -115,15 +121,15 @@ static void cast_by_slices(struct coll_schedule *schedule, int root, struct type
     const struct coll_nodes *nodes = nodes_of(schedule);
     bool mine = schedule->call.group->rank == root, here = nodes->node[root] == nodes->own;
     struct coll_side slices;
-    enter_node(schedule);
+    vcoll_enter_node(schedule);
     if (!vcoll_cast_cut(schedule, mine, buffer, &slices))
         return;
     struct type_buffer own = coll_block(&slices, schedule->rank), there = {.base = COLL_IN_PLACE};
     if (here)
         vcoll_piece_scatter(schedule, nodes->place[root], mine ? there : own, &slices);
-    enter_likes(schedule);
+    vcoll_enter_likes(schedule);
     vcoll_piece_cast(schedule, nodes->node[root], own);
-    enter_node(schedule);
+    vcoll_enter_node(schedule);
     vcoll_piece_spread(schedule, here ? nodes->place[root] : NO_ROOT, &slices);
     vcoll_cast_join(schedule, mine, buffer, &slices);
 }
@@ -135,13 +141,13 @@ static void reduce_by_slices(struct coll_schedule *schedule)
     int root = call->root;
     struct coll_side slices;
     struct type_buffer own;
-    enter_node(schedule);
+    vcoll_enter_node(schedule);
     void *result = call->group->rank == root ? call->receive.base : COLL_ELSEWHERE;
     if (!vcoll_piece_slices(schedule, coll_own_base(call), result, call->receive.count, &slices, &own))
         return;
-    enter_likes(schedule);
+    vcoll_enter_likes(schedule);
     vcoll_piece_reduce(schedule, nodes->node[root], own.base, own.base, own.count);
-    enter_node(schedule);
+    vcoll_enter_node(schedule);
     if (nodes->node[root] == nodes->own)
         vcoll_piece_gather(schedule, nodes->place[root], own, &slices);
 }
@@ -151,13 +157,13 @@ static void allreduce_by_slices(struct coll_schedule *schedule)
     const struct coll_call *call = &schedule->call;
     struct coll_side slices;
     struct type_buffer own;
-    enter_node(schedule);
+    vcoll_enter_node(schedule);
     int slice = schedule->rank;
     if (!vcoll_piece_slices(schedule, coll_own_base(call), call->receive.base, call->receive.count, &slices, &own))
         return;
-    enter_likes(schedule);
+    vcoll_enter_likes(schedule);
     vcoll_piece_sum(schedule, slice % schedule->size, own.base, own.count); /* no card serves the roots of all */
-    enter_node(schedule);
+    vcoll_enter_node(schedule);
     vcoll_piece_spread(schedule, NO_ROOT, &slices);
 }
 
@@ -179,7 +185,7 @@ static void bcast(struct coll_schedule *schedule)
         return;
     if (enter_masters(schedule, root))
         vcoll_headed_tree(schedule, headed, nodes_of(schedule)->node[root]);
-    enter_node(schedule);
+    vcoll_enter_node(schedule);
     vcoll_headed_tree(schedule, headed, master_place(schedule, root));
     vcoll_headed_make(schedule, headed);
 }
@@ -193,13 +199,13 @@ static enum coll_way way_of(const struct coll_call *call)
     if (sums && !call->reduction.commutative)
         way = way == COLL_MESSAGE || !nodes->ordered ? COLL_MESSAGE : COLL_MASTERS;
     /* each rank of a node has a slice */
-    return way == COLL_SLICES && call->receive.count < (uint64_t)nodes->begin[1] ? COLL_MASTERS : way;
+    bool cuts = sums || call->kind == COLL_BCAST;
+    return cuts && way == COLL_SLICES && call->receive.count < (uint64_t)nodes->begin[1] ? COLL_MASTERS : way;
 }
 
 static bool is_empty(const struct coll_call *call)
 {
-    bool sums = call->kind == COLL_REDUCE || call->kind == COLL_ALLREDUCE;
-    return sums && coll_side_bytes(&call->receive) == 0;
+    return call->kind != COLL_BARRIER && call->kind != COLL_BCAST && coll_side_bytes(&call->receive) == 0;
 }
 
 bool vcoll_make_across(struct coll_schedule *schedule)
@@ -215,6 +221,8 @@ bool vcoll_make_across(struct coll_schedule *schedule)
         [COLL_BCAST] = {bcast, bcast},
         [COLL_REDUCE] = {reduce_by_masters, reduce_by_slices},
         [COLL_ALLREDUCE] = {allreduce_by_masters, allreduce_by_slices},
+        [COLL_ALLGATHER] = {vcoll_allgather_by_masters, vcoll_allgather_by_slices},
+        [COLL_ALLTOALL] = {NULL, vcoll_alltoall_by_slices},
     };
     maker[call->kind][way == COLL_SLICES](schedule);
     return true;

@@ -24,5 +24,15 @@ void vcoll_nodes_meet(struct coll_group *group);
 struct coll_nodes *vcoll_nodes_new(const int32_t *name, int size, int rank);
 void vcoll_nodes_free(struct coll_group *group);
 
+/* Scopes: the members of the own node; those with the place of this rank on their nodes; all. */
+void vcoll_enter_node(struct coll_schedule *schedule);
+void vcoll_enter_likes(struct coll_schedule *schedule);
+void vcoll_enter_all(struct coll_schedule *schedule);
+
+/* across_all.c */
+void vcoll_allgather_by_masters(struct coll_schedule *schedule);
+void vcoll_allgather_by_slices(struct coll_schedule *schedule);
+void vcoll_alltoall_by_slices(struct coll_schedule *schedule);
+
 /* across.c: makes the schedule of a call of a group on several nodes; false: the plan has no way for it. */
 bool vcoll_make_across(struct coll_schedule *schedule);

@@ -18,6 +18,7 @@ static union {
     unsigned char byte[LONG];
 } value[SIZE];
 static struct coll_schedule *schedule[SIZE];
+static uint32_t given[SIZE][SIZE], taken[SIZE][SIZE]; /* of each rank, words for each or from each */
 
 static int node_of(int rank) { return rank / PER_NODE; }
 
@@ -41,20 +42,49 @@ static bool all_done(void *context)
     return true;
 }
 
+static void start(int rank, struct coll_call call)
+{
+    call.group = &group[rank];
+    CHECK_EQUAL(vcoll_prepare(&call, &schedule[rank]), OK);
+    CHECK_EQUAL(vcoll_launch(schedule[rank], NULL, NULL), OK);
+}
+
+static void all_end(void)
+{
+    CHECK_EQUAL(vmsg_wait_until(all_done, NULL), OK);
+    for (int r = 0; r < SIZE; r++)
+        vcoll_release(schedule[r]);
+}
+
 static void run(enum coll_kind kind, int root, uint64_t bytes)
 {
     memset(fake.sent, 0, sizeof fake.sent);
     for (int r = 0; r < SIZE; r++) {
-        struct coll_call call = {.kind = kind, .group = &group[r], .root = root, .send = {.base = COLL_IN_PLACE},
-                                 .receive = {.base = &value[r], .count = bytes},
-                                 .reduction = {.kernel = vtype_kernel(OPERATION_BOR, ELEMENT_U8), .commutative = true}};
         value[r].word = 1u << (r % 32);
-        CHECK_EQUAL(vcoll_prepare(&call, &schedule[r]), OK);
-        CHECK_EQUAL(vcoll_launch(schedule[r], NULL, NULL), OK);
+        start(r, (struct coll_call){
+                     .kind = kind, .root = root, .send = {.base = COLL_IN_PLACE},
+                     .receive = {.base = &value[r], .count = bytes},
+                     .reduction = {.kernel = vtype_kernel(OPERATION_BOR, ELEMENT_U8), .commutative = true}});
     }
-    CHECK_EQUAL(vmsg_wait_until(all_done, NULL), OK);
+    all_end();
+}
+
+/* Words that tell from which rank to which they go; of an allgather, to all. */
+static void run_words(enum coll_kind kind)
+{
+    bool to_each = kind == COLL_ALLTOALL;
+    memset(fake.sent, 0, sizeof fake.sent);
+    memset(taken, 0, sizeof taken);
+    for (int r = 0; r < SIZE; r++) {
+        for (int to = 0; to < SIZE; to++)
+            given[r][to] = (uint32_t)(1000 * r + to * to_each + 1);
+        start(r, (struct coll_call){.kind = kind, .send = {.base = given[r], .count = sizeof given[r][0]},
+                                    .receive = {.base = taken[r], .count = sizeof taken[r][0]}});
+    }
+    all_end();
     for (int r = 0; r < SIZE; r++)
-        vcoll_release(schedule[r]);
+        for (int from = 0; from < SIZE; from++)
+            CHECK_EQUAL(taken[r][from], (uint32_t)(1000 * from + r * to_each + 1));
 }
 
 /* Messages between nodes: those that NODE sends, those that come to it. */
@@ -115,6 +145,28 @@ static void broadcast_comes_once_to_each_node(int root)
         CHECK_EQUAL(value[r].word, 1u << (root % 32));
 }
 
+static void allgather_of_a_node_is_five_messages(void)
+{
+    run_words(COLL_ALLGATHER);
+    for (int node = 0, out, in; node < NODES; node++) {
+        count_of_node(node, &out, &in);
+        CHECK_EQUAL(out, 5);
+        CHECK_EQUAL(in, 5);
+    }
+}
+
+static void alltoall_is_one_message_from_node_to_node(void)
+{
+    run_words(COLL_ALLTOALL);
+    for (int a = 0; a < NODES; a++)
+        for (int b = 0, messages = 0; b < NODES; b++, messages = 0) {
+            for (int from = a * PER_NODE; from < (a + 1) * PER_NODE; from++)
+                for (int to = b * PER_NODE; to < (b + 1) * PER_NODE; to++)
+                    messages += a != b ? fake.sent[from][to] : 0;
+            CHECK_EQUAL(messages, a != b);
+        }
+}
+
 int main(void)
 {
     spread();
@@ -124,6 +176,8 @@ int main(void)
     long_sum_has_a_root_for_each_slice();
     broadcast_comes_once_to_each_node(0);
     broadcast_comes_once_to_each_node(7);
+    allgather_of_a_node_is_five_messages();
+    alltoall_is_one_message_from_node_to_node();
     fake_close();
     for (int r = 0; r < SIZE; r++)
         vcoll_group_close(&group[r]);

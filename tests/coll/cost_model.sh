@@ -20,7 +20,10 @@ row barrier 0 masters 6 6 0[.]000 42[.]0
 # To three masters with 1 us between them, and to the other rank of a node.
 row bcast 8 masters 2 4 0[.]000 13[.]0
 row allreduce 1048576 slices $any $any 1[.]573 $number
-row allgather 1024 message $any $any $number $number
+# A rank of each node to its master (1 us), two steps of 10 us among these, with 1 us more before each, and back (1).
+row allgather 8 masters 4 6 0[.]000 24[.]1
+row allgather 65536 slices $any $any $number $number
+row alltoall 65536 message $any $any $number $number
 
 run 20 "$model" -n 1 -r 8 $given
 expect_status 0 "8 ranks on a node"
@@ -34,7 +37,7 @@ expect_status 0 "1024 nodes of 128 ranks"
 for kind in bcast reduce allreduce; do
     row $kind 16777216 slices $any $any $number $number
 done
-row alltoall 8 message 17 34 $number $number
+row alltoall 8 slices $any $any $number $number
 
 for wrong in band=0 bend=1 band "-n 1 -r 1"; do
     run 20 "$model" $given $wrong

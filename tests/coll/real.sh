@@ -25,6 +25,12 @@ for way in "" slices message; do
     VIADUCT_COLL=$way $mpiexec -n 4 "$work/pairs" "$VIADUCT_BUILD/tests/test-coll-ranks" ||
         fail "4 ranks on nodes of two by ${way:-the table}"
 done
+for way in "" slices masters; do
+    for ranks in 5 6; do
+        VIADUCT_COLL=$way $mpiexec -n $ranks "$work/pairs" "$VIADUCT_BUILD/tests/test-mpi-collective_random" ||
+            fail "a random program of $ranks ranks on nodes of two by ${way:-the table}"
+    done
+done
 $mpiexec -n 5 "$work/pairs" "$VIADUCT_BUILD/tests/test-coll-ranks" || fail "5 ranks on nodes of two"
 told=$($mpiexec --enable-recovery -n 3 "$VIADUCT_BUILD/tests/test-coll-ranks" death | grep -c "was told")
 [ "$told" = 2 ] || fail "$told of 2 ranks were told of a death in a hall"
