@@ -130,7 +130,8 @@ static inline unsigned profile_size_of(uint64_t bytes)
     return 63 - (unsigned)__builtin_clzll(2 * bytes | 1);
 }
 
-/* Arguments that are right as far as what is noted goes: the predefined type that was sent last, a rank with a block. */
+/* Arguments that are right as far as what is noted goes: the predefined type that was sent last, and a rank that has a
+ * block. */
 PROFILE_INLINE bool profile_sends_directly(MPI_Comm comm, int to, MPI_Count count, MPI_Datatype type)
 {
     const struct profile_thread *thread = &profile_thread;
