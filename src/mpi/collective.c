@@ -369,7 +369,7 @@ static COLD int call_compare(const struct mpi_collective *c, int root, bool bloc
     struct mpi_comm *comm = mpi_checking && blocks ? mpi_comm_at(c->comm) : NULL;
     if (!comm)
         return MPI_SUCCESS;
-    struct mpi_payload payload = mpi_payload_of(c, comm);
+    struct mpi_payload payload = mpi_payload_of(*c, comm);
     return mpi_check_call(comm, c->call, root, &payload);
 }
 
@@ -381,7 +381,8 @@ MPI_HOT int root_of(const struct mpi_collective *c)
 /* Field by field: C itself stays in registers. */
 MPI_HOT struct mpi_side side_copy(const struct mpi_side *side)
 {
-    return (struct mpi_side){.buffer = side->buffer, .count = side->count, .type = side->type, .counts = side->counts};
+    return (struct mpi_side){.buffer = side->buffer, .count = side->count, .type = side->type, .counts = side->counts,
+                             .displacements = side->displacements, .types = side->types};
 }
 MPI_HOT struct mpi_collective collective_copy(const struct mpi_collective *c)
 {
@@ -437,17 +438,18 @@ MPI_HOT int work_fill(struct work *work, const struct mpi_collective *c)
 }
 
 /* A call with a wrong argument has not taken place: it takes no number, not for a comparison either. */
+static COLD __attribute__((noinline)) int work_make_watched(struct work *work, struct mpi_collective c, bool blocks)
+{
+    mpi_enter_watched(c.call);
+    int error = work_fill(work, &c);
+    bool compares = !error || error == NO_ROOM || error == ALIASED;
+    return (compares ? call_compare(&c, root_of(&c), blocks) : MPI_SUCCESS) ?: error;
+}
+
+/* The watched one has a copy, so that the address of C is passed to nothing. */
 MPI_HOT int work_make(struct work *work, const struct mpi_collective *c, bool blocks)
 {
-    bool watched = !mpi_quick();
-    if (unlikely(watched))
-        mpi_enter_watched(c->call);
-    int error = work_fill(work, c);
-    if (unlikely(watched) && (!error || error == NO_ROOM || error == ALIASED)) {
-        const struct mpi_collective copy = collective_copy(c); /* so that the address of C is passed to nothing */
-        error = call_compare(&copy, root_of(c), blocks) ?: error;
-    }
-    return error;
+    return likely(mpi_quick()) ? work_fill(work, c) : work_make_watched(work, collective_copy(c), blocks);
 }
 
 /* ---- without memory ---- */
@@ -601,7 +603,7 @@ static int work_prepare(struct work *work, const struct mpi_collective *c, bool 
     if (error && checks) {
         mpi_check_call_refuse(work->comm);
     } else if (checks) {
-        struct mpi_payload payload = mpi_payload_of(c, work->comm);
+        struct mpi_payload payload = mpi_payload_of(*c, work->comm);
         error = mpi_check_call_prepare(work->comm, c->call, root_of(c), &payload, &work->check);
         if (error) /* of all members: none launches the other one */
             vcoll_release(work->schedule);

@@ -41,18 +41,18 @@ static const struct mpi_side *side_agreed(const struct mpi_collective *c, bool i
     }
 }
 
-struct mpi_payload mpi_payload_of(const struct mpi_collective *c, const struct mpi_comm *comm)
+struct mpi_payload mpi_payload_of(struct mpi_collective c, const struct mpi_comm *comm)
 {
     struct mpi_payload payload = {.taken.bytes = MPI_CHECK_ANY_LENGTH, .operation = MPI_CHECK_NO_OPERATION};
-    const struct mpi_side *side = side_agreed(c, c->root == comm->thing.rank);
-    if (mpi_comm_is_inter(comm) || c->neighbors || !side)
+    const struct mpi_side *side = side_agreed(&c, c.root == comm->thing.rank);
+    if (mpi_comm_is_inter(comm) || c.neighbors || !side)
         return payload;
-    data_find(c, side, comm->size, &payload.taken);
+    data_find(&c, side, comm->size, &payload.taken);
     payload.given = payload.taken;
-    if ((c->kind == COLL_ALLGATHER || c->kind == COLL_ALLTOALL) && c->send.buffer != MPI_IN_PLACE)
-        data_find(c, &c->send, comm->size, &payload.given);
-    bool reduces = c->kind >= COLL_REDUCE && c->kind <= COLL_REDUCE_SCATTER_BLOCK;
-    const struct mpi_op *op = reduces ? mpi_op_at(c->op) : NULL;
+    if ((c.kind == COLL_ALLGATHER || c.kind == COLL_ALLTOALL) && c.send.buffer != MPI_IN_PLACE)
+        data_find(&c, &c.send, comm->size, &payload.given);
+    bool reduces = c.kind >= COLL_REDUCE && c.kind <= COLL_REDUCE_SCATTER_BLOCK;
+    const struct mpi_op *op = reduces ? mpi_op_at(c.op) : NULL;
     if (op)
         payload.operation = (int32_t)op->operation;
     return payload;
