@@ -64,6 +64,17 @@ bool verbs_event_there(struct verbs_adapter *adapter)
 
 /* ---- our requests ------------------------------------------------------------------------------------------------ */
 
+/* A short request has made the trip there and back; the least of the trips that are seen creeps up to later ones. */
+static void trip_note(struct verbs_pace *pace)
+{
+    uint64_t ns = vbase_clock_ns_of_ticks(clock_ticks() - pace->at);
+    uint32_t trip = ns < UINT32_MAX ? (uint32_t)ns + 1 : UINT32_MAX;
+    uint32_t least = atomic_load_explicit(&pace->least, memory_order_relaxed);
+    least = least == 0 || trip < least ? trip : least + (trip - least) / TUNED(VERBS_LEAST_CREEPS);
+    atomic_store_explicit(&pace->trip, trip, memory_order_relaxed);
+    atomic_store_explicit(&pace->least, least, memory_order_relaxed);
+}
+
 /* The requests before it are complete, too. Those of them with something to do have had completions of their own: each
  * of these asks for one. */
 static void place_end(struct verbs_vi *vi, struct verbs_place *at, int status)
@@ -73,6 +84,8 @@ static void place_end(struct verbs_vi *vi, struct verbs_place *at, int status)
     *at = (struct verbs_place){.vi = vi};
     vi->over += ((uint64_t)(at - vi->place) - vi->over) % VERBS_PLACES + 1;
     vi->blocks -= place.block != NULL;
+    if (vi->over == vi->pace.timed + 1 && !place.transfer && !status)
+        trip_note(&vi->pace);
     verbs_places_less(vi);
     base_unlock(&vi->lock);
     if (place.block)

@@ -180,6 +180,9 @@ static int verbs_query(struct vi *base, struct vi_state *state)
         .get = !vi->failed && vi_caps(base)->get,
         .put = !vi->failed,
         .backlog = atomic_load_explicit(&vi->call.vi.waiting, memory_order_relaxed),
+        .rate = atomic_load_explicit(&vi->pace.rate, memory_order_relaxed),
+        .round_trip_ns = atomic_load_explicit(&vi->pace.trip, memory_order_relaxed),
+        .least_trip_ns = atomic_load_explicit(&vi->pace.least, memory_order_relaxed),
         .path = vi->call.path[0] ? vi->call.path : NULL,
         .card = vi->call.card,
     };

@@ -136,6 +136,19 @@ static void transfer_free(struct verbs_vi *vi, struct verbs_transfer *own)
     free(own);
 }
 
+/* What a transfer shows of the rate; those that are under way together share it. */
+static void rate_note(struct verbs_pace *pace, const struct verbs_transfer *own)
+{
+    uint64_t now = clock_ticks(), since = own->begun > pace->ended ? own->begun : pace->ended;
+    uint64_t before = atomic_load_explicit(&pace->rate, memory_order_relaxed);
+    uint64_t ns = vbase_clock_ns_of_ticks(now - since);
+    uint64_t part = TUNED(VERBS_RATE_MEAN);
+    uint64_t rate = (uint64_t)((double)own->length * 1e9 / (double)(ns + 1));
+    pace->ended = now;
+    if (own->length >= TUNED(VERBS_RATED))
+        atomic_store_explicit(&pace->rate, before ? before - before / part + rate / part : rate, memory_order_relaxed);
+}
+
 static void transfer_finish(struct verbs_vi *vi, struct verbs_transfer *own, int status)
 {
     struct verbs_nic *nic = verbs_home(vi);
@@ -144,6 +157,8 @@ static void transfer_finish(struct verbs_vi *vi, struct verbs_transfer *own, int
     for (int i = 0; i < own->pieces && !status; from += own->piece[i++].iov_len)
         base_copy(own->piece[i].iov_base, from, own->piece[i].iov_len);
     atomic_fetch_sub_explicit(&vi->call.vi.waiting, own->length, memory_order_relaxed);
+    if (!status)
+        rate_note(&vi->pace, own);
     transfer_free(vi, own);
     if (!cookie || !atomic_load_explicit(&vi->call.open, memory_order_relaxed))
         return;
@@ -236,6 +251,7 @@ static int transfer_start(struct verbs_vi *vi, const struct vi_transfer *transfe
         return vbase_fail(ERR_MEMORY, "a transfer to rank %u", vi->call.vi.peer);
     own->cookie = transfer->cookie;
     own->length = length;
+    own->begun = clock_ticks();
     own->pieces = (int)pieces;
     memcpy(own->piece, transfer->local, pieces * sizeof(struct iovec));
     bool tells = !get && vi->adapter->iwarp, asks = tells && transfer->cookie;

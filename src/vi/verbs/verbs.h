@@ -37,6 +37,7 @@ struct verbs_transfer { /* a put or get under way */
     struct list_node written; /* vi->written */
     uint64_t number;          /* of a put: it is there when the other side has taken so many; 0: when it is complete */
     uint64_t length;
+    uint64_t begun;           /* ticks */
     void *cookie;
     struct verbs_memory *memory;
     uint8_t *row;            /* the pieces in a row, where they do not lie so; NULL: they do */
@@ -61,6 +62,13 @@ struct verbs_kept { /* a frame that waits */
 };
 
 enum verbs_state { VERBS_ALONE, VERBS_MEETING, VERBS_READY, VERBS_UP, VERBS_ENDED };
+
+struct verbs_pace { /* how fast requests complete; written by the poll but for the first two, which are under lock */
+    uint64_t timed, at;           /* the last request that is timed, and ticks when it was posted */
+    uint64_t ended;               /* ticks: the last transfer */
+    _Atomic uint64_t rate;        /* bytes a second; 0: unknown, as below */
+    _Atomic uint32_t trip, least; /* ns */
+};
 
 struct verbs_vi {
     struct call_vi call;
@@ -95,6 +103,7 @@ struct verbs_vi {
     struct list_node writer; /* nic->writers, while something is to be sent; under writers_lock */
     struct verbs_place place[VERBS_PLACES];
     uint64_t posted, over;   /* requests, and those complete */
+    struct verbs_pace pace;
     uint32_t places;         /* that may be under way now; 0: there is no queue pair yet, and frames are kept */
     uint32_t blocks;         /* it has so many */
     _Atomic uint64_t sent;   /* what takes credit; written by senders */
@@ -248,8 +257,13 @@ static inline __attribute__((always_inline)) MUST_CHECK int verbs_post(struct ve
     struct verbs_place *at = &vi->place[vi->posted % VERBS_PLACES];
     struct ibverbs_send_wr *bad;
     wr->wr_id = (uintptr_t)at | VERBS_OF_PLACE;
-    if (place || vi->posted % TUNED(VERBS_SIGNAL) == 0)
+    if (place)
         wr->send_flags |= IBVERBS_SEND_SIGNALED;
+    if (vi->posted % TUNED(VERBS_SIGNAL) == 0) {
+        wr->send_flags |= IBVERBS_SEND_SIGNALED;
+        vi->pace.timed = vi->posted;
+        vi->pace.at = clock_ticks();
+    }
     if (place) /* before it is posted: the poll of another thread may find it complete at once */
         *at = *place;
     int number = vi->adapter->port.context->ops.post_send(vi->qp, wr, &bad);
