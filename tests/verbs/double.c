@@ -120,10 +120,10 @@ __attribute__((destructor)) static void counts_write(void)
     if (!file)
         return;
     fprintf(file, "sends %lu doorbells %lu receives %lu registered %lu polls %lu connected %lu levels %lu classes %lu global %lu lids %lu "
-            "entries %lu overruns %lu mtus %lu empties %lu\n",
+            "entries %lu overruns %lu mtus %lu empties %lu held %lu\n",
             counts.sends, counts.send_doorbells, counts.receives, counts.registered, counts.polls, counts.connected, counts.levels,
             counts.classes, counts.global, counts.lids, counts.entries, counts.overruns,
-            counts.mtus, counts.empties);
+            counts.mtus, counts.empties, counts.held);
     fclose(file);
 }
 
@@ -462,6 +462,7 @@ static int post_receives(struct receives *to, struct ibv_recv_wr *wr, struct ibv
         to->end = &receive->next;
         to->count++;
         counts.receives++;
+        counts.held = to->count > counts.held ? to->count : counts.held;
     }
     return 0;
 }

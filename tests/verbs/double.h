@@ -15,6 +15,7 @@ struct double_counts {
     uint64_t global, lids;                /* of these by GIDs; sum of the LIDs of the others' ports */
     uint64_t entries, overruns;           /* of the longest completion queue; completions that found theirs full */
     uint64_t mtus, empties;               /* sum of those of queue pairs; sends that found no receive */
+    uint64_t held;                        /* receives of one queue at once, at most */
 };
 struct double_counts *double_counted(void);
 

@@ -22,7 +22,7 @@ peer=$(((met - $(held met $few verbs)) / (peers + 1 - few)))
 mapped=$((mapped / peers))
 [ -s "$work/memory" ] || fail "the double was not used"
 echo "an adapter $adapter bytes, a peer $peer, mapped $mapped; the completion queue $entries entries"
-[ "$entries" -gt $((peers * 33)) ] && [ "$entries" -le $((4300 + peers * 33 * 3 / 2)) ] || fail "$entries entries for $peers peers"
+[ "$entries" -gt $((peers * 33)) ] && [ "$entries" -le $((5124 + peers * 33 * 3 / 2)) ] || fail "$entries entries for $peers peers"
 [ "$adapter" -gt 1000000 ] && [ "$adapter" -le $((4 << 20)) ] || fail "an adapter takes $adapter bytes"
 [ "$peer" -gt 1000 ] && [ "$peer" -le $((24 << 10)) ] || fail "a peer takes $peer bytes"
 [ "$mapped" -gt 1000 ] && [ "$mapped" -le $((24 << 10)) ] || fail "$mapped bytes are mapped for a peer"

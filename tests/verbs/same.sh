@@ -48,6 +48,8 @@ AT(qp_attr, max_rd_atomic); AT(qp_attr, max_dest_rd_atomic); AT(qp_attr, min_rnr
 AT(qp_attr, retry_cnt); AT(qp_attr, rnr_retry); AT(qp_attr, rate_limit);
 SIZE(srq_init_attr, ibv_srq_init_attr);
 PLACE(srq_init_attr, max_wr, ibv_srq_init_attr, attr.max_wr); PLACE(srq_init_attr, max_sge, ibv_srq_init_attr, attr.max_sge);
+SIZE(srq_attr, ibv_srq_attr);
+AT(srq_attr, max_wr); AT(srq_attr, max_sge); AT(srq_attr, srq_limit);
 SIZE(port_attr, ibv_port_attr);
 AT(port_attr, state); AT(port_attr, active_mtu); AT(port_attr, gid_tbl_len); AT(port_attr, max_msg_sz); AT(port_attr, lid);
 AT(port_attr, link_layer); AT(port_attr, pkey_tbl_len); AT(port_attr, active_width); AT(port_attr, active_speed);
@@ -63,7 +65,7 @@ IS(QP_PORT); IS(QP_AV); IS(QP_PATH_MTU); IS(QP_TIMEOUT); IS(QP_RETRY_CNT); IS(QP
 IS(QP_MAX_QP_RD_ATOMIC); IS(QP_MIN_RNR_TIMER); IS(QP_SQ_PSN); IS(QP_MAX_DEST_RD_ATOMIC); IS(QP_DEST_QPN);
 IS(ACCESS_LOCAL_WRITE); IS(ACCESS_REMOTE_WRITE); IS(ACCESS_REMOTE_READ); IS(SEND_SIGNALED); IS(SEND_INLINE);
 IS(WR_RDMA_WRITE); IS(WR_RDMA_WRITE_WITH_IMM); IS(WR_SEND); IS(WR_RDMA_READ); IS(WC_RECV); IS(WC_RECV_RDMA_WITH_IMM);
-IS(EVENT_DEVICE_FATAL); IS(EVENT_PORT_ERR); IS(EVENT_QP_LAST_WQE_REACHED);
+IS(SRQ_LIMIT); IS(EVENT_SRQ_LIMIT_REACHED); IS(EVENT_DEVICE_FATAL); IS(EVENT_PORT_ERR); IS(EVENT_QP_LAST_WQE_REACHED);
 SAME(IBVERBS_TRANSPORT_IWARP, IBV_TRANSPORT_IWARP); SAME(IBVERBS_LINK_ETHERNET, IBV_LINK_LAYER_ETHERNET); SAME(IBVERBS_LINK_INFINIBAND, IBV_LINK_LAYER_INFINIBAND); SAME(IBVERBS_GID_ROCE_V2, IBV_GID_TYPE_ROCE_V2);
 #define F(name, version, result, parameters) _Static_assert(sizeof(&name) == sizeof(result(*) parameters), #name);
 IBVERBS_FUNCTIONS(F)

@@ -59,16 +59,9 @@ static void receives_make(struct verbs_adapter *adapter, struct verbs_receive *r
     adapter->receives += count;
 }
 
-/* An empty queue ends a connection of iWARP: there are receives for all that its queue pairs may be sent. They stay
- * when these end, for others. */
-int verbs_receives_add(struct verbs_adapter *adapter)
+static int receives_more(struct verbs_adapter *adapter)
 {
     const size_t bytes = (size_t)VERBS_RECEIVED * VERBS_BLOCK;
-    base_lock(&adapter->lock); /* the end of a queue pair in another thread counts, too */
-    bool there = (adapter->sessions + 1) * VERBS_RECEIVED <= adapter->receives;
-    base_unlock(&adapter->lock);
-    if (there)
-        return OK;
     if (adapter->receives + VERBS_RECEIVED > adapter->receives_most)
         return vbase_fail(ERR_LIMIT, "%s takes %u receives, enough for %u connections", adapter->name,
                           adapter->receives_most, adapter->receives_most / VERBS_RECEIVED);
@@ -89,6 +82,31 @@ int verbs_receives_add(struct verbs_adapter *adapter)
     adapter->more = more;
     receives_make(adapter, more->receive, VERBS_RECEIVED, more->mr, more->memory);
     return verbs_receives_post(adapter);
+}
+
+/* An empty queue ends a connection of iWARP: there are receives for all that its queue pairs may be sent. They stay
+ * when these end, for others. */
+int verbs_receives_add(struct verbs_adapter *adapter)
+{
+    base_lock(&adapter->lock); /* the end of a queue pair in another thread counts, too */
+    bool there = (adapter->sessions + 1) * VERBS_RECEIVED <= adapter->receives;
+    base_unlock(&adapter->lock);
+    return there ? OK : receives_more(adapter);
+}
+
+/* The device says once when few are left. */
+static void receives_watch(struct verbs_adapter *adapter)
+{
+    struct ibverbs_srq_attr attr = {.srq_limit = adapter->receives / TUNED(VERBS_FEW)};
+    if (adapter->home->library->ibv_modify_srq(adapter->srq, &attr, IBVERBS_SRQ_LIMIT))
+        LOG_INFO("%s does not say when few receives are left: %s", adapter->name, strerror(errno));
+}
+
+/* Where there may be no more, or there is no memory for them, it stays as it is: that costs time and nothing else. */
+void verbs_receives_fill(struct verbs_adapter *adapter)
+{
+    if (adapter->receives + VERBS_RECEIVED <= adapter->receives_most && receives_more(adapter) == OK)
+        receives_watch(adapter);
 }
 
 static void receives_free(struct verbs_adapter *adapter)
@@ -115,7 +133,10 @@ static int blocks_make(struct verbs_adapter *adapter)
     receives_make(adapter, adapter->receive, RECEIVES, adapter->mr, adapter->memory);
     for (uint32_t i = 0; i < BLOCKS; i++)
         verbs_block_give(adapter, adapter->memory + (size_t)(RECEIVES + i) * VERBS_BLOCK);
-    return verbs_receives_post(adapter);
+    int error = verbs_receives_post(adapter);
+    if (!error && !adapter->port.managed)
+        receives_watch(adapter);
+    return error;
 }
 
 /* ---- one adapter ------------------------------------------------------------------------------------------------- */
@@ -128,6 +149,8 @@ void verbs_adapter_events(struct verbs_adapter *adapter)
     while (poll(&there, 1, 0) > 0 && library->ibv_get_async_event(adapter->port.context, &event) == 0) {
         if (event.event_type == IBVERBS_EVENT_QP_LAST_WQE_REACHED)
             ((struct verbs_vi *)event.element.qp->qp_context)->last = true;
+        else if (event.event_type == IBVERBS_EVENT_SRQ_LIMIT_REACHED)
+            adapter->few = true;
         else if (event.event_type == IBVERBS_EVENT_CQ_ERR)
             adapter->failed = adapter->overrun = true;
         else if (event.event_type == IBVERBS_EVENT_DEVICE_FATAL ||
@@ -201,7 +224,9 @@ static void caps_find(struct verbs_adapter *adapter, const struct ibverbs_device
 {
     adapter->reads = (uint8_t)(device->max_qp_init_rd_atom < VERBS_READS ? device->max_qp_init_rd_atom : VERBS_READS);
     adapter->iwarp = adapter->port.context->device->transport_type == IBVERBS_TRANSPORT_IWARP;
-    uint32_t most = adapter->port.managed ? VERBS_RECEIVES_MOST : RECEIVES;
+    uint32_t part = (uint32_t)device->max_cqe / TUNED(VERBS_RECEIVES_PART); /* receives take room there, too */
+    uint32_t longest = part < TUNED(VERBS_RECEIVES_LONG) ? part : TUNED(VERBS_RECEIVES_LONG);
+    uint32_t most = adapter->port.managed ? VERBS_RECEIVES_MOST : longest > RECEIVES ? longest : RECEIVES;
     adapter->receives_most = most < verbs_receives_of(device) ? most : verbs_receives_of(device);
     adapter->room_most = device->max_cqe;
     adapter->read_by = (uint8_t)(device->max_qp_rd_atom < VERBS_READS ? device->max_qp_rd_atom : VERBS_READS);

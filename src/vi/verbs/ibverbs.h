@@ -38,7 +38,8 @@ enum {
     IBVERBS_EVENT_CQ_ERR,
     IBVERBS_EVENT_DEVICE_FATAL = 8,
     IBVERBS_EVENT_PORT_ERR = 10,
-    IBVERBS_EVENT_QP_LAST_WQE_REACHED = 16
+    IBVERBS_EVENT_SRQ_LIMIT_REACHED = 15,
+    IBVERBS_EVENT_QP_LAST_WQE_REACHED
 };
 
 struct ibverbs_device {
@@ -144,6 +145,10 @@ struct ibverbs_srq_init_attr {
     void *srq_context;
     uint32_t max_wr, max_sge, srq_limit;
 };
+struct ibverbs_srq_attr {
+    uint32_t max_wr, max_sge, srq_limit;
+};
+#define IBVERBS_SRQ_LIMIT 2
 struct ibverbs_port_attr {
     uint32_t state, max_mtu, active_mtu;
     int gid_tbl_len;
@@ -206,6 +211,7 @@ struct ibverbs_gid_entry {
     F(ibv_get_cq_event, "1.1", int, (struct ibverbs_channel *, struct ibverbs_cq **, void **))                         \
     F(ibv_ack_cq_events, "1.1", void, (struct ibverbs_cq *, unsigned))                                                 \
     F(ibv_create_srq, "1.1", struct ibverbs_srq *, (struct ibverbs_pd *, struct ibverbs_srq_init_attr *))              \
+    F(ibv_modify_srq, "1.1", int, (struct ibverbs_srq *, struct ibverbs_srq_attr *, int))                              \
     F(ibv_destroy_srq, "1.1", int, (struct ibverbs_srq *))                                                             \
     F(ibv_create_qp, "1.1", struct ibverbs_qp *, (struct ibverbs_pd *, struct ibverbs_qp_init_attr *))                 \
     F(ibv_modify_qp, "1.1", int, (struct ibverbs_qp *, struct ibverbs_qp_attr *, int))                                 \

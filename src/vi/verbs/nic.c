@@ -41,9 +41,11 @@ static void adapter_look(struct verbs_adapter *adapter, bool says)
     base_lock(&adapter->lock);
     if (says)
         verbs_adapter_events(adapter);
-    bool failed = adapter->failed;
-    adapter->failed = false;
+    bool failed = adapter->failed, few = adapter->few;
+    adapter->failed = adapter->few = false;
     base_unlock(&adapter->lock);
+    if (few)
+        verbs_receives_fill(adapter);
     list_for_each(node, &adapter->home->attached) {
         struct verbs_vi *vi = container_of(node, struct verbs_vi, attached);
         if (failed && vi->adapter == adapter)

@@ -161,7 +161,7 @@ struct verbs_adapter {
     struct verbs_receive receive[TUNED(VERBS_RECEIVES)];
     struct ibverbs_recv_wr *back; /* a chain of those that are posted next; by the poll, and so is `backs` */
     uint32_t backs;
-    uint32_t receives, receives_most; /* of iWARP: those there are; may be */
+    uint32_t receives, receives_most; /* those there are; may be */
     uint32_t sessions;       /* queue pairs; under lock */
     struct verbs_more *more;
     struct ibverbs_mr *mr;
@@ -169,6 +169,7 @@ struct verbs_adapter {
 
     struct base_lock lock;   /* below */
     bool armed;
+    bool few;                /* receives are left */
     bool failed;             /* its port is down, or the device is lost: its connections end at the next poll */
     bool overrun;            /* its completion queue tells of nothing any more: it has no connections from then on */
     int room, room_most;     /* of the completion queue; that the device gives it */
@@ -233,6 +234,7 @@ struct verbs_adapter *verbs_adapter_of(struct verbs_nic *nic, uint8_t card); /* 
 void verbs_adapters_close(struct verbs_nic *nic);
 int verbs_receives_post(struct verbs_adapter *adapter) MUST_CHECK; /* those of adapter->back */
 int verbs_receives_add(struct verbs_adapter *adapter) MUST_CHECK;  /* for one queue pair more, of iWARP */
+void verbs_receives_fill(struct verbs_adapter *adapter); /* few are left */
 uint8_t *verbs_block_take(struct verbs_adapter *adapter); /* NULL: there is none now */
 void verbs_block_give(struct verbs_adapter *adapter, uint8_t *block);
 int verbs_adapter_fault(struct verbs_adapter *adapter) MUST_CHECK; /* why it has no connections now */
