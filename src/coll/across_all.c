@@ -65,6 +65,8 @@ void vcoll_allgather_by_masters(struct coll_schedule *schedule)
     vcoll_enter_node(schedule);
     bool master = schedule->rank == 0;
     char *ring = master ? vcoll_memory(schedule, members * block) : NULL;
+    if (schedule->failure)
+        return;
     vcoll_piece_gather(schedule, 0, coll_own_block(&schedule->call), &(struct coll_side){.base = ring, .count = block});
     if (master) {
         vcoll_enter_likes(schedule);
