@@ -28,7 +28,7 @@ static void user_sum(void *left, void *right, int *count, MPI_Datatype *type)
         ((int *)right)[i] += ((int *)left)[i];
 }
 
-enum { BARRIER, BCAST, GATHER, SCATTERV, ALLTOALLV, REDUCE, ALLREDUCE, SCAN, CALLS };
+enum { BARRIER, BCAST, GATHER, SCATTERV, ALLGATHER, ALLTOALL, ALLTOALLV, REDUCE, ALLREDUCE, SCAN, CALLS };
 enum { BLOCKING, STARTED, PERSISTENT, FORMS };
 
 static int start(int call, int values, MPI_Request *request)
@@ -39,6 +39,8 @@ static int start(int call, int values, MPI_Request *request)
     case BCAST: return MPI_Ibcast(in, values, MPI_INT, 0, world, request);
     case GATHER: return MPI_Igather(in, values, MPI_INT, out, values, MPI_INT, 3, world, request);
     case SCATTERV: return MPI_Iscatterv(in, counts, places, MPI_INT, out, values, MPI_INT, 0, world, request);
+    case ALLGATHER: return MPI_Iallgather(in, values, MPI_INT, out, values, MPI_INT, world, request);
+    case ALLTOALL: return MPI_Ialltoall(in, values, MPI_INT, out, values, MPI_INT, world, request);
     case ALLTOALLV: return MPI_Ialltoallv(in, counts, places, MPI_INT, out, counts, places, MPI_INT, world, request);
     case REDUCE: return MPI_Ireduce(in, out, values, MPI_INT, user, 3, world, request);
     case ALLREDUCE: return MPI_Iallreduce(in, out, values, MPI_INT, user, world, request);
@@ -56,6 +58,9 @@ static int prepare(int call, int values, MPI_Request *request)
     case GATHER: return MPI_Gather_init(in, values, MPI_INT, out, values, MPI_INT, 3, world, info, request);
     case SCATTERV:
         return MPI_Scatterv_init(in, counts, places, MPI_INT, out, values, MPI_INT, 0, world, info, request);
+    case ALLGATHER:
+        return MPI_Allgather_init(in, values, MPI_INT, out, values, MPI_INT, world, info, request);
+    case ALLTOALL: return MPI_Alltoall_init(in, values, MPI_INT, out, values, MPI_INT, world, info, request);
     case ALLTOALLV:
         return MPI_Alltoallv_init(in, counts, places, MPI_INT, out, counts, places, MPI_INT, world, info, request);
     case REDUCE: return MPI_Reduce_init(in, out, values, MPI_INT, user, 3, world, info, request);
@@ -72,6 +77,8 @@ static int run(int call, int values)
     case BCAST: return MPI_Bcast(in, values, MPI_INT, 0, world);
     case GATHER: return MPI_Gather(in, values, MPI_INT, out, values, MPI_INT, 3, world);
     case SCATTERV: return MPI_Scatterv(in, counts, places, MPI_INT, out, values, MPI_INT, 0, world);
+    case ALLGATHER: return MPI_Allgather(in, values, MPI_INT, out, values, MPI_INT, world);
+    case ALLTOALL: return MPI_Alltoall(in, values, MPI_INT, out, values, MPI_INT, world);
     case ALLTOALLV: return MPI_Alltoallv(in, counts, places, MPI_INT, out, counts, places, MPI_INT, world);
     case REDUCE: return MPI_Reduce(in, out, values, MPI_INT, user, 3, world);
     case ALLREDUCE: return MPI_Allreduce(in, out, values, MPI_INT, user, world);
@@ -102,8 +109,8 @@ static int perform(int call, int form, int values)
 /* Does this rank need something of rank 1? */
 static bool needs(int call)
 {
-    return call == BARRIER || call == ALLREDUCE || call == ALLTOALLV || ((call == GATHER || call == REDUCE) && rank == 3) ||
-           (call == SCAN && rank > 1);
+    return call == BARRIER || call == ALLREDUCE || (call >= ALLGATHER && call <= ALLTOALLV) ||
+           ((call == GATHER || call == REDUCE) && rank == 3) || (call == SCAN && rank > 1);
 }
 
 /* Which call it was that a check has told of. */
