@@ -59,10 +59,10 @@ int vd_threads(void);
 /* ---- channels --------------------------------------------------------------------------------------------------- */
 
 /* What is sent on one channel is received on that channel, in the order of sending from each process. NETWORK: NULL or
- * "all": the best way to each; "shm": shared memory; "tcp": the network, also inside a host; the name of a network card
- * ("eth0"): these cards alone. If a process cannot be reached that way, all get VD_UNREACHABLE, and vd_error_text names
- * it. All processes open and close the same channels in the same order; closing drops what was not received. "verbs":
- * VD_UNSUPPORTED, this version has none. */
+ * "all": the best way to each; "shm": shared memory; "tcp": the network, also inside a host; "verbs": InfiniBand, RoCE or
+ * iWARP (VD_UNSUPPORTED where there is no such device); the name of a network card ("eth0"): these cards alone. If a
+ * process cannot be reached that way, all get VD_UNREACHABLE, and vd_error_text names it. All processes open and close
+ * the same channels in the same order; closing drops what was not received. */
 typedef struct vd_channel vd_channel;
 int vd_channel_open(const char *name, const char *network, vd_channel **channel);
 int vd_channel_close(vd_channel *channel);

@@ -1,5 +1,6 @@
 /* Channels that are bound to networks, side by side: each goes where it was bound to, also between ranks of one host, carries
- * messages of all lengths in their order while the others do, and one that cannot be is refused at all ranks.
+ * messages of all lengths in their order while the others do, and one that cannot be is refused at all ranks. With an
+ * argument: one that is bound to verbs, and one to the card of that name (verbs/channels.sh).
  * timeout: 60
  * tcp: 1 */
 #include "base/counters.h"
@@ -135,8 +136,33 @@ static void bound_beside_events(int rank)
     CHECK_EQUAL(vd_finalize(), VD_OK);
 }
 
-int main(void)
+static const char *rdma_card;
+
+static void bound_to_verbs(int rank)
 {
+    vd_channel *channel[2];
+    CHECK_EQUAL(vd_init(), VD_OK);
+    int size = vd_size(), next = (rank + 1) % size;
+    channel[0] = open_over("by verbs", "verbs");
+    channel[1] = open_over("by its name", rdma_card);
+    goes_over(channel[0], next, "verbs", NULL);
+    uint64_t before = carried();
+    traffic(channel, 1, rank, size);
+    CHECK(carried() - before > 100000);
+    traffic(channel, 2, rank, size);
+    CHECK_EQUAL(vd_channel_close(channel[0]), VD_OK);
+    channel[0] = open_over("again", "verbs");
+    traffic(channel, 2, rank, size);
+    CHECK_EQUAL(vd_finalize(), VD_OK);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1) {
+        rdma_card = argv[1];
+        harness_run(3, bound_to_verbs);
+        return check_done();
+    }
     setenv("VIADUCT_TRANSPORTS", "shm,tcp", 0); /* the usual, and ranks have a place for their addresses */
     harness_run(2, bound);
     harness_run(3, bound);
