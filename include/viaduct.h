@@ -59,8 +59,8 @@ int vd_threads(void);
 /* ---- channels --------------------------------------------------------------------------------------------------- */
 
 /* What is sent on one channel is received on that channel, in the order of sending from each process. NETWORK: NULL or
- * "all": the best way to each; "shm": shared memory; "tcp": the network, also inside a host; "verbs": InfiniBand, RoCE or
- * iWARP (VD_UNSUPPORTED where there is no such device); the name of a network card ("eth0"): these cards alone. If a
+ * "all": the best way to each; "shm": shared memory; "tcp": the network, also inside a host; "verbs": InfiniBand, RoCE
+ * or iWARP (VD_UNSUPPORTED where there is no such device); the name of a network card ("eth0"): these cards alone. If a
  * process cannot be reached that way, all get VD_UNREACHABLE, and vd_error_text names it. All processes open and close
  * the same channels in the same order; closing drops what was not received. */
 typedef struct vd_channel vd_channel;

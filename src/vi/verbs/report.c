@@ -155,7 +155,8 @@ static void report_memory(const struct report *to)
                     needed);
     report_line(to, "                %s", verbs_watch_possible()
                     ? "what was registered stays so: the kernel tells when it changes (userfaultfd)"
-                    : "anew for each transfer: the kernel gives no userfaultfd here");
+                    : "anew for each transfer, but memory of MPI_Alloc_mem: the kernel gives no userfaultfd "
+                      "here");
 }
 
 void verbs_report(vi_line *line, void *context)

@@ -1,6 +1,7 @@
 /* Watches memory by userfaultfd, see watch.h. Pages that were watched once stay watched for the kernel: that costs
  * nothing but the wait in munmap. */
 #include "vi/verbs/watch.h"
+#include "base/lasting.h"
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
 #include <poll.h>
@@ -63,8 +64,18 @@ static void *reader_run(void *unused)
     return unused;
 }
 
+/* Of memory that the library gave out. */
+static void lasting_note(uint64_t start, uint64_t end)
+{
+    base_lock(&verbs_watch_lock);
+    change_note(start, end);
+    base_unlock(&verbs_watch_lock);
+}
+
 bool verbs_watch_quiet(void)
 {
+    if (watch.memory < 0) /* what is kept is told of by the thread that gives it back */
+        return true;
     /* Of a range that makes no sense; but before that the kernel looks whether an event is under way. */
     struct uffdio_writeprotect nothing = {.range = {1, 1}};
     return ioctl(watch.memory, UFFDIO_WRITEPROTECT, &nothing) == -1 && errno == EINVAL;
@@ -115,8 +126,10 @@ static void watch_begin(void)
     watch.tried = true;
     watch.memory = userfaultfd_open();
     if (watch.memory < 0) {
-        LOG_INFO("memory is registered for each transfer: userfaultfd, by which changes of it are seen, says: %s",
-                 strerror(errno));
+        LOG_INFO("memory that is not from MPI_Alloc_mem is registered for each transfer: userfaultfd, by which "
+                 "changes of it are seen, says: %s", strerror(errno));
+        /* release: pairs with the acquire in lasting.c */
+        atomic_store_explicit(&vbase_lasting_ends, lasting_note, memory_order_release);
     } else if (!reader_start()) {
         close(watch.memory);
         watch.memory = -1;
@@ -173,16 +186,17 @@ bool verbs_watch_start(struct verbs_watched *watched)
     if (!watch.tried)
         watch_begin();
     base_unlock(&watch.opening);
-    if (watch.memory < 0)
-        return false;
     base_lock(&verbs_watch_lock);
     watched->changed = false;
     list_append(&watch.all, &watched->node);
     base_unlock(&verbs_watch_lock);
+    if (watch.memory < 0 && vbase_lasting_has(watched->start, watched->end))
+        return true;
     struct uffdio_register range = {.range = {watched->start, watched->end - watched->start},
                                     .mode = UFFDIO_REGISTER_MODE_WP};
     /* What changes from here on is told, so what is_private sees stays true or is noted. */
-    if (ioctl(watch.memory, UFFDIO_REGISTER, &range) == 0 && is_private(watched->start, watched->end))
+    if (watch.memory >= 0 && ioctl(watch.memory, UFFDIO_REGISTER, &range) == 0 &&
+        is_private(watched->start, watched->end))
         return true;
     base_lock(&verbs_watch_lock);
     verbs_watch_stop(watched);
