@@ -1,4 +1,4 @@
-/* Called by MPI_Alloc_mem and MPI_Free_mem, and by who keeps memory registered with a device. */
+/* Called by MPI_Alloc_mem and MPI_Free_mem, and where memory is kept registered with a device. */
 #include "base/lasting.h"
 
 #define PAGE 4096u
@@ -41,7 +41,7 @@ bool vbase_lasting_give(void *base)
     base_unlock(&lock);
     if (!piece)
         return false;
-    /* acquire: pairs with who has set it */
+    /* acquire: pairs with the release in vi/verbs/watch.c */
     void (*ends)(uint64_t, uint64_t) = atomic_load_explicit(&vbase_lasting_ends, memory_order_acquire);
     if (ends)
         ends((uintptr_t)base, (uintptr_t)base + piece->bytes);

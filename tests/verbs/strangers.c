@@ -1,5 +1,5 @@
 /* A librdmacm.so.1 on the double of libibverbs (with iwarp.so in front): its port is that of double0, on 127.0.0.1 or on
- * any other address, it listens as TCP does, strangers call it without end, and whoever it calls is not there.
+ * any other address, it listens as TCP does, strangers call it without end, and those that it calls are not there.
  * STRANGERS: a file to which the port is added that is listened on. STRANGERS_CARD, set: not on 127.0.0.1. */
 #include <arpa/inet.h>
 #include <errno.h>

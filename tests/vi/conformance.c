@@ -217,7 +217,7 @@ static void transfers(unsigned char *memory, size_t length, bool user_memory)
     CHECK_EQUAL(put_retry(suite.vi[right], &transfer), OK);
     SUITE_WAIT(suite.arrived == 1);
     CHECK_EQUAL(suite.immediate, 1234 + left);
-    CHECK_EQUAL(vi_query(suite.vi[right], &state), OK); /* who is at another host tells how fast it goes */
+    CHECK_EQUAL(vi_query(suite.vi[right], &state), OK); /* a connection to another host tells how fast it goes */
     CHECK(state.line != CLASS_REMOTE || length < 300000 || state.rate > 0);
     for (size_t i = 0; i < length; i++) {
         unsigned char expected = i >= 7 && i < 7 + length / 2 ? check_byte(100u + (unsigned)left, i - 7)
